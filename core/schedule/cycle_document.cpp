@@ -15,7 +15,7 @@ using cycle::fields;
 }
 [[maybe_unused]] void know(const ScheduleInput& input)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, not_kept] = input; // explained_job
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, not_kept] = input; // explained_job
 }
 
 // Jobs: those that ask for the same share one request, which is written once, as a text; so is a known run, which many
@@ -90,6 +90,22 @@ void read_own_loads(ByteReader& archive, ScheduleInput& input)
     input.loads = loads;
 }
 
+void pair_fields(ByteWriter& archive, const std::shared_ptr<const PairTable>& pairs)
+{
+    archive.flag(pairs != nullptr);
+    if (pairs) fields(archive, *pairs);
+}
+void pair_fields(ByteReader& archive, std::shared_ptr<const PairTable>& pairs)
+{
+    bool is_there = false;
+    archive.flag(is_there);
+    if (!is_there) return;
+    const auto table = std::make_shared<PairTable>();
+    fields(archive, *table);
+    archive.expect(table->is_whole(), "a figure of a pair is missing");
+    pairs = table;
+}
+
 template <class Archive, FieldsOf<CycleMoment> T>
 void moment_fields(Archive& archive, T& moment)
 {
@@ -112,6 +128,9 @@ void moment_fields(Archive& archive, T& moment)
     map_fields(archive, input.queue_room, [&](auto& room) { archive.integer(room); });
     fields(archive, input.settings);
     if (archive.version() >= 8) map_fields(archive, input.probe_hosts, [&](auto& host) { fields(archive, host); });
+    if (archive.version() < cycle::kPlacedOnGpusVersion) return;
+    list_fields(archive, moment.gpus, [&](auto& one) { fields(archive, one); });
+    pair_fields(archive, input.gpu_pairs);
 }
 
 /// Equal kinds must ask for the same: they are decided once.

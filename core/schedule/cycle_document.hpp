@@ -16,7 +16,7 @@
 namespace fathom {
 
 /// Version of the documents that are written.
-inline constexpr std::uint64_t kCycleVersion = 17;
+inline constexpr std::uint64_t kCycleVersion = 18;
 /// The oldest version that is read, so that cycles from before an update can be replayed; older ones are refused.
 inline constexpr std::uint64_t kOldestCycleVersion = 2;
 
@@ -27,12 +27,18 @@ struct CycleMoment {
     std::vector<Reservation> reserved; ///< what attempts hold
     std::vector<Reservation> planned;  ///< for jobs of earlier batches of the cycle
     std::vector<KnownGpuRoom> gpu_rooms;
+    std::vector<KnownGpus> gpus;
     ScheduleInput input;
 
     /// How the units are then. Refers to the lists above.
     UnitState unit_state() const
     {
-        return {.calendar = &calendar, .reserved = reserved, .planned = planned, .now = now, .gpu_rooms = gpu_rooms};
+        return {.calendar = &calendar,
+                .reserved = reserved,
+                .planned = planned,
+                .now = now,
+                .gpu_rooms = gpu_rooms,
+                .gpus = gpus};
     }
 };
 

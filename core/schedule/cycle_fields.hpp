@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/schedule/byte_archive.hpp"
+#include "core/schedule/cycle_gpu_fields.hpp"
 #include "core/schedule/schedule.hpp"
 
 #include <algorithm>
@@ -10,9 +11,6 @@
 /// kCycleVersion, and has it read where archive.version() says that it is there.
 namespace fathom::cycle {
 
-inline constexpr std::int64_t kMaxUnits = std::int64_t{1} << 40;
-inline constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-inline constexpr std::int64_t kMaxGpuBytes = std::int64_t{1} << 42; ///< as in a job's request
 /// From then on what goes between a center's nodes is written, and which jobs compress it.
 inline constexpr std::uint64_t kNodeTransfersVersion = 17;
 
@@ -34,8 +32,7 @@ inline void know(const TransferRequest& transfer)
 inline void know(const RouteRequest& request)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26] = request;
-    [[maybe_unused]] const auto& [s1, s2, s3, s4, s5] = ExpectedGpuShare();
+                                  f20, f21, f22, f23, f24, f25, f26, f27] = request;
 }
 inline void know(const KnownRun& run)
 {
@@ -60,11 +57,6 @@ inline void know(const ProbeHost& host)
 inline void know(const Reservation& reservation)
 {
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7] = reservation;
-}
-inline void know(const KnownGpuRoom& known)
-{
-    [[maybe_unused]] const auto& [f1, f2] = known;
-    [[maybe_unused]] const auto& [r1, r2, r3, r4] = known.room;
 }
 inline void know(const MeasuredOperator& measured)
 {
@@ -153,17 +145,6 @@ void fields(Archive& archive, T& kinds)
     archive.flag(kinds.containers);
 }
 
-template <class Archive, FieldsOf<ExpectedGpuShare> T>
-void fields(Archive& archive, T& expected)
-{
-    archive.real(expected.share, NumberRange::kAmount);
-    archive.expect(expected.share > 0 && expected.share <= 1, "a job keeps no such share of its speed");
-    archive.real(expected.spread, NumberRange::kAmount);
-    archive.real(expected.until_s, NumberRange::kForEver);
-    archive.integer(expected.neighbours, 1);
-    archive.choice(expected.basis, PairSource::kMeasured);
-}
-
 /// Without its known run, which jobs share.
 template <class Archive, FieldsOf<RouteRequest> T>
 void fields(Archive& archive, T& request)
@@ -198,6 +179,7 @@ void fields(Archive& archive, T& request)
     archive.integer(request.learned_gpu_memory.persistent_bytes, 0, kMaxGpuBytes);
     archive.integer(request.learned_gpu_memory.temporary_bytes, 0, kMaxGpuBytes);
     if (archive.version() >= kNodeTransfersVersion) archive.flag(request.compresses);
+    if (archive.version() >= kPlacedOnGpusVersion) archive.text(request.gpu_kind);
 }
 
 template <class Archive, FieldsOf<ProjectUse> T>
@@ -251,15 +233,6 @@ void fields(Archive& archive, T& reservation)
             archive.real(memory.pressure, NumberRange::kAmount);
             archive.real(memory.sensitivity, NumberRange::kAmount);
         });
-}
-
-template <class Archive, FieldsOf<KnownGpuRoom> T>
-void fields(Archive& archive, T& known)
-{
-    archive.text(known.unit_type_id.value);
-    auto& room = known.room;
-    for (auto* bytes : {&room.capacity_bytes, &room.persistent_bytes, &room.temporary_bytes, &room.gap_bytes})
-        archive.integer(*bytes, 0, kMaxUnits << 10);
 }
 
 template <class Archive, FieldsOf<UnitCalendar> T>

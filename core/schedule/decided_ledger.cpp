@@ -28,7 +28,10 @@ void DecidedLedger::start(const RouteRequest& request, const Candidate& winner, 
 {
     Reservation reservation = reservation_of(request, winner);
     reservation.release_s = reservation.from_s + held_s;
-    units_->admit(winner.unit_type_id, request.units.gpu_memory);
+    units_->admit(winner.unit_type_id, request.units.gpu_memory, request.learned_gpu_memory);
+    if (winner.wait_s <= 0)
+        units_->place_on_gpus(winner.unit_type_id, {request.gpu_kind, reservation.release_s}, winner.unit_count,
+                              request.units.is_exclusive());
     reserve(reservation);
     if (request.is_probe) return;
     add_units(projects_.uses, {request.project, winner.unit_type_id.value, winner.unit_count});

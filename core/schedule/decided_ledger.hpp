@@ -18,6 +18,7 @@ class DecidedLedger {
     DecidedLedger(UnitLedger& units, const ScheduleInput& input)
         : units_(&units), projects_{input.project_uses, input.quota_uses}
     {
+        units.know_pairs(input.gpu_pairs);
     }
 
     const UnitLedger& units() const { return *units_; }

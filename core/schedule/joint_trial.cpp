@@ -135,6 +135,7 @@ std::vector<Counterfactual> joint_counterfactuals(const CycleReplay& replay, std
     if (outcome.decision == nullptr) return {};
     // As the cycle began: what is free then, and where the job would go if it were alone.
     UnitLedger units(replay.catalog.unit_types, replay.catalog.knowledge, moment.unit_state());
+    units.know_pairs(moment.input.gpu_pairs);
     JointTrial trial(replay, job, outcome, units.views(), is_over);
     if (!trial.is_complete()) return {};
     std::optional<Counterfactual> priority =

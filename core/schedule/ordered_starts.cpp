@@ -1,21 +1,43 @@
 #include "core/schedule/ordered_starts.hpp"
 
+#include "core/decide/routing/route_reasons.hpp"
 #include "core/schedule/job_start.hpp"
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
 namespace fathom {
 namespace {
 
+/// Whether those who were placed on its GPUs meanwhile have made the place worse than the order took it for, so that
+/// the job, alone, would now start elsewhere.
+bool has_lost_its_place(const CycleTools& tools, std::size_t job, const JobOption& option)
+{
+    const ReadyJob& ready = tools.job(job);
+    if (!ready.request.minds_gpu_neighbours()) return false;
+    const std::shared_ptr<const Decision> decision = tools.ledger->decide(ready);
+    if (!decision->winner || !decision->can_start_now) return false;
+    const UnitTypeId& place = tools.places->unit_type(option.unit_type).id;
+    if (decision->candidates[*decision->winner].unit_type_id == place) return false;
+    const auto here = std::find_if(decision->candidates.begin(), decision->candidates.end(),
+                                   [&](const Candidate& one) { return one.unit_type_id == place; });
+    if (here == decision->candidates.end()) return false;
+    const auto now = std::find_if(here->offers.begin(), here->offers.end(),
+                                  [&](const CountOffer& one) { return one.unit_count == option.unit_count; });
+    if (now == here->offers.end() || !(now->run_s > 0)) return false;
+    const double expected_s = option.run_s * option.relative_objective + option.beyond_s;
+    return now->run_s + now->beyond_s > expected_s * (1 + kTieFraction);
+}
+
 bool start_alone(const CycleTools& tools, std::size_t job, const JobOption& option, const StartEffects& effects)
 {
     CycleJobs& jobs = effects.jobs;
     PlanDraft& draft = effects.draft;
     if (jobs.is_done[job]) return false; // held, since another probe of its host started
-    jobs.is_done[job] = start_at(tools, job, option, draft);
+    jobs.is_done[job] = !has_lost_its_place(tools, job, option) && start_at(tools, job, option, draft);
     if (jobs.is_done[job])
         effects.held.note_start(job, draft.plan.starts.back().winner.center_id, jobs, draft.plan.waits);
     else

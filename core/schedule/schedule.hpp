@@ -50,6 +50,9 @@ struct ScheduleInput {
     /// Of the centers of probes among the jobs: at each host one probe at a time is measured, so that another one that
     /// had units already would keep them from jobs until it may start.
     ProbeHostsOfCenters probe_hosts;
+    /// What jobs that share a GPU keep beside each other, of the kinds of the jobs and of those that have parts of GPUs
+    /// (RouteRequest::gpu_kind); nullptr: nothing is known.
+    std::shared_ptr<const PairTable> gpu_pairs;
     OrderSettings settings;
     /// Index into the jobs, of one whose decision is wanted with all places and texts even where it waits. The plan is
     /// the same. Not kept with the cycle.

@@ -6,11 +6,11 @@ namespace fathom {
 namespace {
 
 /// Whether the job's options are others when less is free: for one that wants nothing but an early end, on a number of
-/// units that is given, they are not.
+/// units that is given, they are not, but where it minds who is on its GPU.
 bool depends_on_what_is_free(const RouteRequest& request)
 {
     return request.transfer.deadline || request.budget || request.prefer.cost > 0 || request.prefer.energy > 0 ||
-           request.transfer.moves_data() || !request.units.count;
+           request.transfer.moves_data() || !request.units.count || request.minds_gpu_neighbours();
 }
 
 /// Starts leave less free and less of quotas: what they did not touch is as it was, and the rest did not get better.

@@ -1,5 +1,6 @@
 #include "core/schedule/unit_ledger.hpp"
 
+#include "core/decide/routing/gpu_room_cost.hpp"
 #include "core/decide/routing/route_columns.hpp"
 
 #include <algorithm>
@@ -29,7 +30,16 @@ UnitLedger::UnitLedger(std::span<const UnitTypeView> unit_types, RouteKnowledge 
     note_hosts(state.reserved); // before anything is copied
     if (state.calendar != nullptr) lay_calendar(*state.calendar, state.now);
     for (const KnownGpuRoom& one : state.gpu_rooms) {
-        if (const auto found = index_of(one.unit_type_id.value)) own(*found).gpu_rooms.push_back(one.room);
+        const auto found = index_of(one.unit_type_id.value);
+        if (!found) continue;
+        UnitTypeView& view = own(*found);
+        if (view.expected_gpu_rooms.empty()) view.expected_gpu_rooms = view.gpu_rooms;
+        view.gpu_rooms.push_back(one.room);
+        view.expected_gpu_rooms.push_back(one.expected.value_or(one.room));
+    }
+    for (const KnownGpus& one : state.gpus) {
+        if (const auto found = index_of(one.unit_type_id.value))
+            gpus_.insert_or_assign(*found, std::make_shared<const std::vector<TenantedGpu>>(one.gpus));
     }
     lay_reservations(state.reserved);
     lay_reservations(state.planned);
@@ -108,17 +118,94 @@ void UnitLedger::note_before(std::size_t index)
 {
     const UnitTypeView& view = (*views_)[index];
     if (trial_)
-        trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.holds, view.held_memory});
+        trial_->push_back({index, view.availability, view.whole_devices, view.gpu_rooms, view.expected_gpu_rooms,
+                           view.holds, view.held_memory, gpus_at(index)});
 }
 
-void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need)
+void UnitLedger::admit(const UnitTypeId& id, const GpuMemoryRequest& need, const GpuMemoryRequest& learned)
 {
     const auto found = index_of(id.value);
-    if (!found || need.all_bytes() == 0 || views_->given(*found).gpu_rooms.empty()) return;
+    const bool is_said = need.all_bytes() > 0;
+    const GpuMemoryRequest& expected = is_said ? need : learned;
+    if (!found || expected.all_bytes() == 0 || views_->given(*found).gpu_rooms.empty()) return;
     note_before(*found);
-    for (GpuRoom& room : own(*found).gpu_rooms)
-        room.admit(need);
+    UnitTypeView& view = own(*found);
+    if (view.expected_gpu_rooms.empty()) view.expected_gpu_rooms = view.gpu_rooms;
+    expect_in_room(view.expected_gpu_rooms, expected);
+    for (std::size_t i = 0; is_said && i < view.gpu_rooms.size(); ++i)
+        view.gpu_rooms[i].admit(need);
     if (table_) table_->changed(*found);
+}
+
+void UnitLedger::know_pairs(std::shared_ptr<const PairTable> pairs)
+{
+    if (!pairs && !pairs_) return;
+    pairs_ = std::move(pairs);
+    for (const auto& [index, gpus] : gpus_)
+        show_gpus(index, gpus);
+}
+
+void UnitLedger::show_gpus(std::size_t index, const Gpus& gpus)
+{
+    const bool is_known = pairs_ && gpus;
+    own(index).gpu_neighbours = is_known ? std::make_shared<const GpuTenancy>(gpus, pairs_) : nullptr;
+    if (table_) table_->changed(index);
+}
+
+UnitLedger::Gpus UnitLedger::gpus_at(std::size_t index) const
+{
+    const auto found = gpus_.find(index);
+    return found == gpus_.end() ? nullptr : found->second;
+}
+
+void UnitLedger::put_back_gpus(std::size_t index, const Gpus& gpus)
+{
+    if (gpus == gpus_at(index)) return;
+    if (gpus)
+        gpus_.insert_or_assign(index, gpus);
+    else
+        gpus_.erase(index);
+    show_gpus(index, gpus);
+}
+
+void UnitLedger::place_on_gpus(const UnitTypeId& id, const GpuTenant& tenant, std::int64_t unit_count,
+                               bool is_exclusive)
+{
+    const auto found = index_of(id.value);
+    if (!pairs_ || !found) return;
+    const UnitTypeView& view = views_->given(*found);
+    if (view.units_per_device <= 1 || view.unit_count / view.units_per_device > kMaxForeseenGpus) return;
+    note_before(*found);
+    const Gpus known = gpus_at(*found);
+    std::vector<TenantedGpu> gpus = known ? *known : gpus_of(view.unit_count, view.units_per_device);
+    if (is_exclusive)
+        place_alone(gpus, tenant, unit_count);
+    else
+        place_tenant(gpus, tenant, unit_count, *pairs_);
+    const auto now = std::make_shared<const std::vector<TenantedGpu>>(std::move(gpus));
+    gpus_.insert_or_assign(*found, now);
+    show_gpus(*found, now);
+}
+
+std::vector<KnownGpus> UnitLedger::gpus() const
+{
+    std::vector<KnownGpus> all;
+    for (const auto& [index, gpus] : gpus_)
+        all.push_back({views_->given(index).id, *gpus});
+    return all;
+}
+
+void UnitLedger::tell_gpu_shares(RouteRequest& request) const
+{
+    if (request.gpu_kind.empty()) return;
+    for (const auto& [index, gpus] : gpus_) {
+        const UnitTypeView& view = views_->given(index);
+        if (!view.gpu_neighbours || !view.gpu_neighbours->knows(request.gpu_kind)) continue;
+        if (const auto expected = view.gpu_neighbours->expect(request.gpu_kind))
+            request.gpu_shares.insert_or_assign(view.id.value, *expected);
+        else
+            request.gpu_shares.erase(view.id.value);
+    }
 }
 
 std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
@@ -126,8 +213,12 @@ std::vector<KnownGpuRoom> UnitLedger::gpu_rooms() const
     std::vector<KnownGpuRoom> rooms;
     for (std::size_t i = 0; i < views_->size(); ++i) {
         const UnitTypeView& view = views_->given(i); // what is noted only takes units
-        for (const GpuRoom& room : view.gpu_rooms)
-            rooms.push_back({view.id, room});
+        for (std::size_t gpu = 0; gpu < view.gpu_rooms.size(); ++gpu) {
+            const GpuRoom& room = view.gpu_rooms[gpu];
+            KnownGpuRoom& known = rooms.emplace_back(KnownGpuRoom{view.id, room, {}});
+            const bool is_expected = gpu < view.expected_gpu_rooms.size() && view.expected_gpu_rooms[gpu] != room;
+            if (is_expected) known.expected = view.expected_gpu_rooms[gpu];
+        }
     }
     return rooms;
 }
@@ -186,8 +277,10 @@ void UnitLedger::undo_trial()
         view.availability = std::move(before->availability);
         view.whole_devices = std::move(before->whole_devices);
         view.gpu_rooms = std::move(before->gpu_rooms);
+        view.expected_gpu_rooms = std::move(before->expected_gpu_rooms);
         view.holds = std::move(before->holds);
         view.held_memory = before->held_memory;
+        put_back_gpus(before->index, before->gpus);
         if (table_) table_->changed(before->index);
     }
     trial_.reset();

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/decide/routing/route.hpp"
+#include "core/schedule/gpu_tenancy.hpp"
 #include "core/schedule/taken_views.hpp"
 #include "core/schedule/unit_calendar.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +23,8 @@ namespace fathom {
 struct KnownGpuRoom {
     UnitTypeId unit_type_id;
     GpuRoom room;
+    /// With what jobs that said no need are expected to have of it; empty: the same.
+    std::optional<GpuRoom> expected{};
 };
 
 /// How the units are at the moment of the decisions. Refers to its lists.
@@ -30,6 +34,7 @@ struct UnitState {
     std::span<const Reservation> planned{};    ///< for jobs that were decided before
     Timestamp now{};                           ///< what the seconds of the reservations count from
     std::span<const KnownGpuRoom> gpu_rooms{}; ///< of unit types whose GPUs' memory jobs share
+    std::span<const KnownGpus> gpus{};         ///< of unit types of whose GPUs jobs have parts, as far as it is known
 };
 
 /// The scheduler's working copy: the unit types with their calendar and with what is reserved at one moment, and with
@@ -61,9 +66,19 @@ class UnitLedger {
     /// Takes units for the time of the reservation.
     void reserve(const Reservation& reservation);
     /// A placed job will need so much memory of a GPU of this type; which GPU is not known yet.
-    void admit(const UnitTypeId& id, const GpuMemoryRequest& need);
+    /// @param learned  of one that says no need, what earlier runs had: it only counts for places of other such jobs.
+    void admit(const UnitTypeId& id, const GpuMemoryRequest& need, const GpuMemoryRequest& learned = {});
     /// The GPUs whose memory jobs share, with what has been placed there by now.
     std::vector<KnownGpuRoom> gpu_rooms() const;
+    /// What jobs keep of their speed beside those who have parts of GPUs, placed jobs among them, is told by these
+    /// pairs from now on. nullptr: as requests say, and nobody is noted who is placed.
+    void know_pairs(std::shared_ptr<const PairTable> pairs);
+    /// A job was placed, and will have so many units of this type, on the GPUs that its center is expected to choose.
+    void place_on_gpus(const UnitTypeId& id, const GpuTenant& tenant, std::int64_t unit_count, bool is_exclusive);
+    /// The GPUs of which jobs have parts, with who has been placed there by now.
+    std::vector<KnownGpus> gpus() const;
+    /// Says in a request what the job keeps now at each unit type (RouteRequest::gpu_shares), where that is known.
+    void tell_gpu_shares(RouteRequest& request) const;
     /// Decisions after this call are, to the last bit, those of a new ledger that is made with reserved_later() as its
     /// `planned`. So one ledger serves batch after batch, and each batch can still be decided again by itself.
     void begin_batch();
@@ -85,6 +100,11 @@ class UnitLedger {
     /// Whether what is taken of the unit type can be noted until somebody looks at it.
     bool may_be_late(std::size_t index) const;
     void take(std::size_t index, const Reservation& reservation);
+    using Gpus = std::shared_ptr<const std::vector<TenantedGpu>>;
+    /// What is known of its GPUs, into the unit type's view.
+    void show_gpus(std::size_t index, const Gpus& gpus);
+    Gpus gpus_at(std::size_t index) const;
+    void put_back_gpus(std::size_t index, const Gpus& gpus);
 
     /// A unit type as it was before a trial changed it.
     struct Before {
@@ -92,8 +112,10 @@ class UnitLedger {
         Availability availability;
         std::optional<Availability> whole_devices;
         std::vector<GpuRoom> gpu_rooms;
+        std::vector<GpuRoom> expected_gpu_rooms;
         std::vector<Hold> holds;
         HeldMemory held_memory;
+        Gpus gpus;
     };
     void note_before(std::size_t index);
     /// The copy of a unit type that may be changed.
@@ -107,7 +129,9 @@ class UnitLedger {
     std::optional<RouteTable> table_;          ///< of views_
     std::optional<std::vector<Before>> trial_; ///< in the order in which the unit types were changed
     std::vector<Reservation> reserved_later_;
-    std::size_t before_trial_ = 0; ///< size of reserved_later_ before the trial
+    std::size_t before_trial_ = 0;           ///< size of reserved_later_ before the trial
+    std::map<std::size_t, Gpus> gpus_;       ///< by index of the unit type; none is null
+    std::shared_ptr<const PairTable> pairs_; ///< nullptr: none
 };
 
 /// Units by the id of their type.

@@ -17,8 +17,9 @@ using cycle::fields;
 {
     [[maybe_unused]] const auto& [n1, n2] = view.nodes;
     [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
-                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36] =
-        view; // gpu_rooms, held_memory, other_cores: CycleMoment
+                                  f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36,
+                                  f37, f38] =
+        view; // what is known of GPUs' tenants and rooms, held_memory, other_cores: CycleMoment
 }
 /// So many unit types share a part: fewer are written anew where one of them is measured.
 constexpr std::size_t kUnitTypesOfPart = 16;

@@ -3,9 +3,22 @@
 #include "core/decide/routing/place.hpp"
 
 #include <algorithm>
+#include <optional>
 
 // What other jobs on its host, and on the GPU that it would share, are taken to cost a run at one place.
 namespace fathom {
+namespace {
+
+std::optional<ExpectedGpuShare> expected_share(const RouteRequest& request, const UnitTypeView& view)
+{
+    if (view.gpu_neighbours && view.gpu_neighbours->knows(request.gpu_kind))
+        return view.gpu_neighbours->expect(request.gpu_kind);
+    const auto found = request.gpu_shares.find(view.id.value);
+    if (found == request.gpu_shares.end()) return std::nullopt;
+    return found->second;
+}
+
+} // namespace
 
 RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
                              const Availability& free, std::int64_t count, Beside& others) const
@@ -19,10 +32,10 @@ RunTime PlaceChooser::beside(const UnitTypeView& view, const PlaceRun& known, co
 RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& known, const RunTime& alone,
                                     const Availability& free, std::int64_t count, GpuShareCost& cost) const
 {
-    if (request_->gpu_shares.empty() || request_->units.is_exclusive() || alone.run_s <= 0) return alone;
-    const auto found = request_->gpu_shares.find(view.id.value);
-    if (found == request_->gpu_shares.end()) return alone;
-    const ExpectedGpuShare& expected = found->second;
+    if (request_->units.is_exclusive() || alone.run_s <= 0) return alone;
+    const std::optional<ExpectedGpuShare> known_share = expected_share(*request_, view);
+    if (!known_share) return alone;
+    const ExpectedGpuShare& expected = *known_share;
     const double start_s = first_start_s(view, alone, free, count);
     if (!(start_s < expected.until_s)) return alone;
     const double run_s = beside_on_gpu_s(alone.run_s, expected.share, expected.until_s - start_s);

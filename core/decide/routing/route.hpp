@@ -72,11 +72,16 @@ struct RouteRequest {
     /// At unit types whose GPUs jobs share, by their ids: what it is expected to keep beside those that are there now.
     /// Missing: nothing was measured of it and them.
     std::map<std::string, ExpectedGpuShare> gpu_shares;
+    /// What pairs of jobs know it by, for who decides on several jobs together; empty: they do not, or it shares no
+    /// GPU.
+    std::string gpu_kind;
     /// The most that earlier runs like it had of a GPU's memory, where the job says no need; all 0: not known. No
     /// promise: it only counts against places whose GPUs have less.
     GpuMemoryRequest learned_gpu_memory;
 
     RunOwner run_owner() const { return {owner, project}; }
+    /// Whether what it finds at a place may depend on who else was placed on its GPUs.
+    bool minds_gpu_neighbours() const { return !gpu_kind.empty() || learned_gpu_memory.all_bytes() > 0; }
     /// What it fetches at a center before it computes.
     double in_bytes_at(const CenterId& center) const
     {

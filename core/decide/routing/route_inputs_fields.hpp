@@ -2,6 +2,7 @@
 
 #include "core/decide/routing/route_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -66,5 +67,20 @@ std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& err
 
 /// The request of the document.
 RouteRequest read_request(const Json& json, Errors& errors);
+
+inline std::vector<GpuRoom> read_gpu_rooms(ObjectReader& reader, std::string_view name, Errors& errors)
+{
+    std::vector<GpuRoom> rooms;
+    for_each_item(reader, name, kMaxRows, [&](const Json& item, const std::string& at) {
+        const auto row = read_row<4>(item, at, errors);
+        if (!row) return;
+        constexpr double kMaxBytes = 1e15; // sums stay whole numbers
+        const auto bytes = [&](std::size_t i) {
+            return static_cast<std::int64_t>(std::clamp((*row)[i], 0.0, kMaxBytes));
+        };
+        rooms.push_back({bytes(0), bytes(1), bytes(2), bytes(3)});
+    });
+    return rooms;
+}
 
 } // namespace fathom::route_inputs

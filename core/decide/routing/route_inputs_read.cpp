@@ -28,13 +28,6 @@ Availability read_availability(ObjectReader& unit_type, std::string_view name, E
     return Availability::from(std::move(steps));
 }
 
-GpuRoom room_of_row(const std::array<double, 4>& row)
-{
-    constexpr double kMax = 1e15; // sums stay whole numbers
-    const auto bytes = [&](std::size_t i) { return static_cast<std::int64_t>(std::clamp(row[i], 0.0, kMax)); };
-    return {bytes(0), bytes(1), bytes(2), bytes(3)};
-}
-
 Hold read_hold(const Json& json, const std::string& path, Errors& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -263,9 +256,8 @@ UnitTypeView read_unit_type(const Json& json, const std::string& path, const Rou
     view.nodes.compression = read_compression(reader, errors);
     view.availability = read_availability(reader, "availability", errors);
     if (view.units_per_device > 1) view.whole_devices = read_availability(reader, "whole_devices", errors);
-    for_each_item(reader, "gpu_rooms", kMaxRows, [&](const Json& item, const std::string& at) {
-        if (const auto row = read_row<4>(item, at, errors)) view.gpu_rooms.push_back(room_of_row(*row));
-    });
+    view.gpu_rooms = read_gpu_rooms(reader, "gpu_rooms", errors);
+    view.expected_gpu_rooms = read_gpu_rooms(reader, "expected_gpu_rooms", errors); // older inputs have none
     for_each_item(reader, "holds", kMaxRows,
                   [&](const Json& item, const std::string& at) { view.holds.push_back(read_hold(item, at, errors)); });
     for_each_item(reader, "closures", kMaxRows, [&](const Json& item, const std::string& at) {

@@ -214,11 +214,17 @@ Json estimates_json(const RouteRequest& request, const OperatorEstimates& estima
     return list;
 }
 
+void add_gpu_rooms(Json& json, const char* name, const std::vector<GpuRoom>& rooms)
+{
+    for (const GpuRoom& room : rooms)
+        json[name].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
+}
+
 /// What only some unit types have.
 void add_unusual(Json& json, const RouteRequest& request, const UnitTypeView& view)
 {
-    for (const GpuRoom& room : view.gpu_rooms)
-        json["gpu_rooms"].push_back({room.capacity_bytes, room.persistent_bytes, room.temporary_bytes, room.gap_bytes});
+    add_gpu_rooms(json, "gpu_rooms", view.gpu_rooms);
+    if (view.expected_gpu_rooms != view.gpu_rooms) add_gpu_rooms(json, "expected_gpu_rooms", view.expected_gpu_rooms);
     if (view.software.modules) json["has_modules"] = true;
     if (view.software.containers) json["has_containers"] = true;
     if (view.units_per_device != 1) json["units_per_device"] = view.units_per_device;

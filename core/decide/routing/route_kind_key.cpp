@@ -88,6 +88,7 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.gpu_threshold);
     add(key, request.follows_gpu_threshold);
     add_gpu_shares(key, request);
+    add(key, request.gpu_kind);
     add(key, request.learned_gpu_memory.persistent_bytes);
     add(key, request.learned_gpu_memory.temporary_bytes);
     return key;

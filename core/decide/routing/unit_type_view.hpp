@@ -14,6 +14,7 @@
 #include "core/decide/prediction/pressure.hpp"
 #include "core/decide/prediction/speedup.hpp"
 #include "core/decide/routing/filter_trace.hpp"
+#include "core/decide/routing/gpu_neighbours.hpp"
 #include "core/model/job.hpp"
 #include "core/model/type_queue.hpp"
 
@@ -66,6 +67,11 @@ struct UnitTypeView {
     std::optional<Availability> whole_devices;
     /// Of its GPUs whose memory jobs share; empty: it has none, or nothing is known of them.
     std::vector<GpuRoom> gpu_rooms;
+    /// The same, with what jobs that were placed there are expected to have of it, without having said so. Empty: as
+    /// gpu_rooms.
+    std::vector<GpuRoom> expected_gpu_rooms;
+    /// Who has parts of its GPUs, while jobs are decided together; nullptr: as requests say (gpu_shares).
+    std::shared_ptr<const GpuNeighbours> gpu_neighbours;
     std::vector<Hold> holds;
     std::vector<Closure> closures; ///< maintenance, as it is in the availability: what waiting jobs are told
     double bus_gb{};               ///< of a device's bus, GB/s, as its center says; 0: not known
@@ -109,13 +115,11 @@ struct UnitTypeView {
         return units.is_exclusive() && whole_devices ? *whole_devices : availability;
     }
     /// The GPU that has most room for a job; nullptr where that is known of none.
-    const GpuRoom* roomiest_gpu(const GpuMemoryRequest& need) const
+    const GpuRoom* roomiest_gpu(const GpuMemoryRequest& need) const { return roomiest(gpu_rooms, need); }
+    /// As it is expected to be with those who were placed there.
+    const GpuRoom* roomiest_gpu_expected(const GpuMemoryRequest& need) const
     {
-        const auto found =
-            std::min_element(gpu_rooms.begin(), gpu_rooms.end(), [&](const GpuRoom& a, const GpuRoom& b) {
-                return a.missing_bytes(need) < b.missing_bytes(need);
-            });
-        return found == gpu_rooms.end() ? nullptr : &*found;
+        return roomiest(expected_gpu_rooms.empty() ? gpu_rooms : expected_gpu_rooms, need);
     }
     /// Whether none of its GPUs has the memory now that a job needs.
     bool lacks_gpu_memory(const GpuMemoryRequest& need) const
@@ -137,6 +141,8 @@ struct UnitTypeView {
         held_memory = {};
         other_cores.reset();
         gpu_rooms.clear();
+        expected_gpu_rooms.clear();
+        gpu_neighbours.reset();
         whole_devices.reset();
         if (units_per_device > 1) whole_devices = Availability(unit_count / units_per_device * units_per_device);
     }
@@ -145,6 +151,15 @@ struct UnitTypeView {
     {
         availability.take(from_s, to_s, unit_count);
         if (whole_devices) whole_devices->take(from_s, to_s, unit_count);
+    }
+
+  private:
+    static const GpuRoom* roomiest(const std::vector<GpuRoom>& rooms, const GpuMemoryRequest& need)
+    {
+        const auto found = std::min_element(rooms.begin(), rooms.end(), [&](const GpuRoom& a, const GpuRoom& b) {
+            return a.missing_bytes(need) < b.missing_bytes(need);
+        });
+        return found == rooms.end() ? nullptr : &*found;
     }
 };
 

@@ -1,3 +1,4 @@
+#include "core/decide/corun/pair_model.hpp"
 #include "core/decide/routing/decision_json.hpp"
 #include "core/schedule/cycle_replay.hpp"
 #include "core/schedule/filter_number.hpp"
@@ -7,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -176,6 +180,77 @@ TEST(CycleDocument, JobsWhoseEarlierRunsHadGpuMemoryAreDecidedSoAgain)
     }
 }
 
+/// Jobs of a kind, of which pairs tell, and earlier runs of which had memory; some have parts of GPUs already.
+void share_gpus(test::RandomCycle& cycle)
+{
+    PairModel pairs;
+    const auto name = [](int kind) { return "type:" + std::to_string(kind); };
+    std::set<std::string> kinds;
+    for (int a = 0; a < 4; ++a) {
+        kinds.insert(name(a));
+        for (int b = a; b < 4; ++b) {
+            const std::string of_a = name(a);
+            const std::string of_b = name(b);
+            ASSERT_TRUE(pairs.add({.a = {of_a, KernelClass::kUnknown},
+                                   .b = {of_b, KernelClass::kUnknown},
+                                   .a_share = 0.3 + 0.1 * (a + b),
+                                   .b_share = 0.9 - 0.1 * b,
+                                   .count = 3,
+                                   .a_spread = 0.02}));
+        }
+    }
+    pairs.refit();
+    cycle.moment.input.gpu_pairs = std::make_shared<const PairTable>(kinds, pairs);
+    for (ReadyJob& job : cycle.moment.input.jobs) {
+        if (job.request.units.is_exclusive() || job.request.is_probe) continue;
+        const int kind = job.kind.back() - '0';
+        job.request.gpu_kind = name(kind % 5); // of the last nothing is known
+        if (kind % 2 == 0 && job.request.units.gpu_memory.all_bytes() == 0)
+            job.request.learned_gpu_memory = {6'000'000'000, 1'000'000'000};
+    }
+    for (const UnitTypeView& view : cycle.catalog.unit_types) {
+        if (view.units_per_device <= 1) continue;
+        std::vector<TenantedGpu> gpus = gpus_of(view.unit_count, view.units_per_device);
+        place_tenant(gpus, {name(1), 300}, 1, pairs);
+        cycle.moment.gpus.push_back({view.id, gpus});
+    }
+}
+
+TEST(CycleDocument, JobsThatArePlacedOnGpusTogetherAreDecidedSoAgain)
+{
+    std::size_t shared = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        test::RandomCycle cycle = test::CycleMaker(500 + seed).make();
+        share_gpus(cycle);
+        const std::string document = write_cycle(cycle.moment);
+        const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+        const Result<CycleReplay> replay = replay_cycle(document, parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+        ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+        EXPECT_THAT(replay->differences, IsEmpty());
+        ASSERT_EQ(all_of(replay->plan), all_of(plan));
+        EXPECT_EQ(write_cycle(replay->moment), document);
+        shared += static_cast<std::size_t>(
+            std::count_if(plan.starts.begin(), plan.starts.end(),
+                          [](const ScheduledStart& start) { return start.winner.gpu_share.is_known; }));
+    }
+    EXPECT_GT(shared, 0U);
+}
+
+TEST(CycleDocument, APairWithoutAFigureIsRefused)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    auto pairs = std::make_shared<PairTable>();
+    pairs->kinds = {"type:1"};
+    cycle.moment.input.gpu_pairs = pairs;
+
+    const Result<CycleMoment> read = read_cycle(write_cycle(cycle.moment));
+
+    ASSERT_FALSE(read.has_value());
+    EXPECT_THAT(read.error().detail, HasSubstr("a figure of a pair is missing"));
+}
+
 TEST(CycleReplay, OfTheJobThatIsAskedAboutAllPlacesAreToldAndThePlanIsTheSame)
 {
     test::RandomCycle cycle = test::CycleMaker(11).make(90);
@@ -225,6 +300,7 @@ TEST(UnitLedgerProperty, BatchAfterBatchOnOneLedgerIsDecidedAsOnNewOnes)
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         test::RandomCycle cycle = test::CycleMaker(900 + seed).make(seed % 2 == 0 ? 90 : 0);
         if (seed % 3 == 1) share_hosts(cycle);
+        if (seed % 4 > 1) share_gpus(cycle);
         const CycleMoment first = cycle.moment;
         UnitLedger kept(cycle.catalog.unit_types, cycle.catalog.knowledge, first.unit_state());
         for (int batch = 0; batch < 3; ++batch) {
@@ -232,6 +308,7 @@ TEST(UnitLedgerProperty, BatchAfterBatchOnOneLedgerIsDecidedAsOnNewOnes)
             cycle.moment.planned.insert(cycle.moment.planned.end(), kept.reserved_later().begin(),
                                         kept.reserved_later().end());
             cycle.moment.gpu_rooms = kept.gpu_rooms();
+            cycle.moment.gpus = kept.gpus();
             const SchedulePlan fresh = decide_cycle(cycle.moment, cycle.catalog);
             kept.begin_batch();
             // Just below what a table follows.

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-PairModel some_pairs()
+PairModel pairs_of_three()
 {
     PairModel pairs;
     EXPECT_TRUE(pairs.add({.a = {"solve", KernelClass::kUnknown},
@@ -29,7 +29,7 @@ PairModel some_pairs()
 
 TEST(PairTable, SaysWhatTheHistorySaysOfItsKinds)
 {
-    const PairModel pairs = some_pairs();
+    const PairModel pairs = pairs_of_three();
     const PairTable table({"stream", "solve", "unheard of"}, pairs);
 
     EXPECT_EQ(table.kinds, (std::vector<std::string>{"solve", "stream"}));
@@ -43,7 +43,7 @@ TEST(PairTable, SaysWhatTheHistorySaysOfItsKinds)
 
 TEST(PairTable, SaysNothingOfOthers)
 {
-    const PairTable table({"solve", "stream"}, some_pairs());
+    const PairTable table({"solve", "stream"}, pairs_of_three());
 
     EXPECT_FALSE(table.knows("render"));
     EXPECT_FALSE(table.knows(""));
@@ -54,13 +54,13 @@ TEST(PairTable, SaysNothingOfOthers)
 
 TEST(PairTable, IsNotWholeWhereAFigureIsMissingOrAKindOutOfOrder)
 {
-    PairTable table({"solve", "stream"}, some_pairs());
+    PairTable table({"solve", "stream"}, pairs_of_three());
     table.shares.pop_back();
     EXPECT_FALSE(table.is_whole());
-    table = PairTable({"solve", "stream"}, some_pairs());
+    table = PairTable({"solve", "stream"}, pairs_of_three());
     table.shares.front().share = 0;
     EXPECT_FALSE(table.is_whole());
-    table = PairTable({"solve", "stream"}, some_pairs());
+    table = PairTable({"solve", "stream"}, pairs_of_three());
     std::swap(table.kinds.front(), table.kinds.back());
     EXPECT_FALSE(table.is_whole());
 }

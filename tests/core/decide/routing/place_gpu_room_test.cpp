@@ -1,5 +1,6 @@
 // What a place costs a job of which earlier runs had more of a GPU's memory than is left there.
 #include "core/decide/routing/decision_json.hpp"
+#include "core/decide/routing/gpu_room_cost.hpp"
 #include "core/decide/routing/route.hpp"
 #include "tests/core/decide/routing/place_fixture.hpp"
 
@@ -86,6 +87,41 @@ TEST(PlaceGpuRoom, AGpuOfAnotherUnitThatHasTheMemoryWillDo)
     view.gpu_rooms.push_back({32 * kGigabyte, 0, 0, 0});
 
     EXPECT_EQ(winner_of(route(job_that_had(1), std::vector{view})).gpu_room.penalty_s, 0);
+}
+
+TEST(PlaceGpuRoom, WhatJobsThatWerePlacedThereAreExpectedToHaveCounts)
+{
+    UnitTypeView view = with_gpu("alpha", 0);
+    view.expected_gpu_rooms = {{32 * kGigabyte, 30 * kGigabyte, 0, 0}};
+
+    const Decision decision = route(job_that_had(1), std::vector{view});
+
+    EXPECT_EQ(winner_of(decision).gpu_room.missing_bytes, 3 * kGigabyte);
+    EXPECT_TRUE(decision.can_start_now);
+    RouteRequest saying = job_of(1);
+    saying.units.gpu_memory = {4 * kGigabyte, kGigabyte};
+    EXPECT_TRUE(route(saying, std::vector{view}).can_start_now) << "who says its need waits for nobody's guess";
+}
+
+TEST(ExpectInRoom, IsOnTheGpuThatItFitsBest)
+{
+    std::vector<GpuRoom> rooms{{32, 0, 0, 0}, {32, 20, 0, 0}, {32, 31, 0, 0}};
+    for (GpuRoom& room : rooms) {
+        room.capacity_bytes *= kGigabyte;
+        room.persistent_bytes *= kGigabyte;
+    }
+
+    expect_in_room(rooms, {8 * kGigabyte, 2 * kGigabyte});
+    EXPECT_EQ(rooms[0].persistent_bytes, 0);
+    EXPECT_EQ(rooms[1].persistent_bytes, 28 * kGigabyte);
+    EXPECT_EQ(rooms[1].temporary_bytes, 2 * kGigabyte);
+    EXPECT_EQ(rooms[2].persistent_bytes, 31 * kGigabyte);
+
+    expect_in_room(rooms, {40 * kGigabyte, 0});
+    EXPECT_EQ(rooms[0].persistent_bytes, 40 * kGigabyte) << "where it fits nowhere, where most room is";
+    std::vector<GpuRoom> none;
+    expect_in_room(none, {1, 1});
+    EXPECT_TRUE(none.empty());
 }
 
 // It would wait for the memory for a minute, and starts at midnight, when the units cost less.

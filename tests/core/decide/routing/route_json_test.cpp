@@ -106,6 +106,25 @@ TEST(RouteInputs, KeepWhatEarlierRunsHadOfAGpusMemory)
     EXPECT_FALSE(parse_route_inputs(inputs));
 }
 
+TEST(RouteInputs, KeepWhatJobsThatWerePlacedAreExpectedToHaveOfGpus)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    UnitTypeView& view = network.unit_types.front();
+    view.gpu_rooms = {{32, 8, 2, 1}, {64, 0, 0, 1}};
+    view.expected_gpu_rooms = {{32, 8, 2, 1}, {64, 20, 4, 1}};
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    const Json inputs = stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision));
+
+    const Result<RouteInputs> read = parse_route_inputs(inputs);
+
+    ASSERT_TRUE(read) << describe(read.error());
+    const auto kept = std::find_if(read->unit_types.begin(), read->unit_types.end(),
+                                   [&](const UnitTypeView& one) { return one.id == view.id; });
+    ASSERT_NE(kept, read->unit_types.end());
+    EXPECT_EQ(kept->gpu_rooms, view.gpu_rooms);
+    EXPECT_EQ(kept->expected_gpu_rooms, view.expected_gpu_rooms);
+}
+
 TEST(RouteInputs, KeepAFewTellingPlacesOfMany)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();

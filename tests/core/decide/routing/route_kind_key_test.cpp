@@ -64,6 +64,14 @@ TEST(RouteKindKey, JobsThatKeepAnotherShareOfAGpuAreOfAnotherKind)
     EXPECT_NE(kind_key(third), kind_key(other));
 }
 
+TEST(RouteKindKey, JobsThatPairsKnowByAnotherNameAreOfAnotherKind)
+{
+    const RouteRequest job;
+    RouteRequest other = job;
+    other.gpu_kind = "type:1";
+    EXPECT_NE(kind_key(other), kind_key(job));
+}
+
 TEST(RouteKindKey, JobsWhoseEarlierRunsHadMoreOfAGpuAreOfAnotherKind)
 {
     const RouteRequest job;
