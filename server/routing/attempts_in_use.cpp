@@ -245,12 +245,30 @@ GpusInUse AttemptsInUse::gpus(std::span<const UnitTypeView> unit_types) const
     return all;
 }
 
-UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types)
+ComingTenants AttemptsInUse::coming_tenants(std::span<const UnitTypeView> unit_types) const
 {
+    ComingTenants all;
+    for (const auto& [id, view] : with_shared_devices(unit_types)) {
+        const auto attempts = unit_types_.find(id);
+        if (attempts == unit_types_.end()) continue;
+        for (const auto& [attempt_id, attempt] : attempts->second) { // whose ids are in order of time
+            if (attempt.queued_until_us || attempt.started_us || !attempt.units.empty()) continue;
+            all[id].push_back(
+                {{attempt.gpu_kind, held_time(attempt).release_s}, attempt.unit_count, attempt.is_exclusive});
+        }
+    }
+    return all;
+}
+
+UnitsInUse select_units_in_use(pqxx::work& transaction, const CatalogSnapshot& catalog)
+{
+    const std::span<const UnitTypeView> unit_types = catalog.unit_types;
     AttemptsInUse attempts;
     attempts.read(transaction);
-    UnitsInUse in_use{attempts.reservations(unit_types), {}, attempts.gpus(unit_types)};
+    UnitsInUse in_use{
+        attempts.reservations(unit_types), {}, attempts.gpus(unit_types), attempts.coming_tenants(unit_types)};
     if (has_divided_devices(unit_types)) in_use.gpu_rooms = select_gpu_rooms(transaction);
+    if (const auto& needs = catalog.gpu_needs.by_kind) expect_learned_memory(transaction, *needs, in_use.gpu_rooms);
     return in_use;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/decide/corun/expect_share.hpp"
 #include "core/schedule/unit_ledger.hpp"
+#include "server/catalog/catalog_snapshot.hpp"
 #include "server/store/transaction.hpp"
 
 #include <pqxx/row>
@@ -30,6 +31,17 @@ struct UseOfUnits {
 /// GPUs of unit types, those that nobody has among them; by id of the unit type, where somebody has a part.
 using GpusInUse = std::map<std::string, std::vector<TenantedGpu>>;
 
+/// A job that was placed and has not started, so that its center has not told which GPUs it has.
+struct ComingTenant {
+    GpuTenant tenant;
+    std::int64_t unit_count{1};
+    bool is_exclusive{};
+
+    friend bool operator==(const ComingTenant&, const ComingTenant&) = default;
+};
+/// By id of the unit type; of each those that were placed first come first.
+using ComingTenants = std::map<std::string, std::vector<ComingTenant>>;
+
 /// The attempts that have not ended, kept from one cycle of the router to the next: read() reads those that have
 /// changed since, whoever changed them. It knows these by transactions (attempt.changed_in), not by time or number: one
 /// that is committed late is not missed. All are read again after a crash of the
@@ -55,6 +67,8 @@ class AttemptsInUse {
     /// Who has which parts of the GPUs of those unit types whose units have devices together; as far as their centers
     /// have told: one that they have not told of may be anywhere.
     GpusInUse gpus(std::span<const UnitTypeView> unit_types) const;
+    /// Of the same unit types.
+    ComingTenants coming_tenants(std::span<const UnitTypeView> unit_types) const;
 
   private:
     /// Times in microseconds since 1970.
@@ -99,9 +113,10 @@ class AttemptsInUse {
 struct UnitsInUse {
     std::vector<Reservation> reservations; ///< AttemptsInUse::reservations()
     std::vector<KnownGpuRoom> gpu_rooms;
-    GpusInUse gpus; ///< AttemptsInUse::gpus()
+    GpusInUse gpus;       ///< AttemptsInUse::gpus()
+    ComingTenants coming; ///< AttemptsInUse::coming_tenants()
 };
 /// Blocks; pqxx's exceptions pass through.
-UnitsInUse select_units_in_use(pqxx::work& transaction, std::span<const UnitTypeView> unit_types);
+UnitsInUse select_units_in_use(pqxx::work& transaction, const CatalogSnapshot& catalog);
 
 } // namespace fathom::server

@@ -39,7 +39,8 @@ UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests,
                           .reserved = ledger.reserved,
                           .planned = ledger.planned,
                           .now = requests.now(),
-                          .gpu_rooms = ledger.gpu_rooms};
+                          .gpu_rooms = ledger.gpu_rooms,
+                          .gpus = ledger.gpu_shares.gpus()};
     return ledger.units.emplace(catalog->unit_types, tools.cache->knowledge_for(*catalog), state,
                                 tools.columns->get(catalog));
 }
@@ -55,6 +56,7 @@ DecidedCycle note_cycle(const UnitLedger& units, const CycleLedger& ledger, cons
     cycle.moment.calendar = requests.catalog()->calendar;
     cycle.moment.reserved = ledger.reserved;
     cycle.moment.gpu_rooms = units.gpu_rooms();
+    cycle.moment.gpus = units.gpus();
     cycle.moment.planned = ledger.planned;
     cycle.moment.planned.insert(cycle.moment.planned.end(), units.reserved_later().begin(),
                                 units.reserved_later().end());

@@ -28,7 +28,9 @@ KnownUse read_use_of_units(pqxx::work& transaction, CycleLedger& ledger, const C
     ledger.attempts.read(transaction);
     KnownUse known{ledger.attempts.use(), {}};
     if (has_divided_devices(catalog.unit_types)) known.gpu_rooms = select_gpu_rooms(transaction);
-    ledger.gpu_shares = GpuShares(ledger.attempts.gpus(catalog.unit_types), catalog);
+    if (const auto& needs = catalog.gpu_needs.by_kind) expect_learned_memory(transaction, *needs, known.gpu_rooms);
+    ledger.gpu_shares = GpuShares(ledger.attempts.gpus(catalog.unit_types),
+                                  ledger.attempts.coming_tenants(catalog.unit_types), catalog);
     ledger.queue_room = queue_room_of(known.units, catalog);
     return known;
 }

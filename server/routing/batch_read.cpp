@@ -85,6 +85,9 @@ void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests&
     batch.input.may_queue = true;
     batch.input.queue_room = tools.ledger->queue_room.left;
     batch.input.probe_hosts = select_probe_hosts(transaction, probed_centers);
+    const CycleLedger& ledger = *tools.ledger;
+    batch.input.gpu_pairs =
+        ledger.gpu_shares.pairs_among(batch.input.jobs, ledger.units ? ledger.units->gpus() : ledger.gpu_shares.gpus());
     replace_routing_claim(transaction, tools.settings->replica.value, ids, kClaimLifetime);
 }
 

@@ -1,6 +1,8 @@
 #include "server/routing/gpu_rooms.hpp"
 
 #include "core/base/log.hpp"
+#include "core/decide/routing/gpu_room_cost.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 #include "server/store/statement.hpp"
@@ -32,6 +34,20 @@ constexpr Statement kSelectComing{"routing_select_gpu_needs", R"sql(
       AND NOT EXISTS (SELECT FROM shared_gpu g
                       WHERE g.center_id = a.center_id
                         AND g.report -> 'jobs' @> jsonb_build_array(jsonb_build_object('job', j.id))))sql"};
+
+// Probes, and who shares no GPU, are not of those that learned (server/routing/gpu_shares).
+constexpr Statement kSelectComingOfTypes{"routing_select_coming_gpu_jobs", R"sql(
+    SELECT a.unit_type_id, coalesce(j.steps ->> 'type', j.job_type) AS job_type, j.submitted_by, j.project
+    FROM attempt a JOIN job j ON j.id = a.job_id
+    WHERE a.state <> 'ended' AND a.unit_type_id = ANY ($1::text[]) AND NOT a.is_exclusive AND j.label = 'job'
+      AND NOT coalesce(j.spec -> 'units' ? 'gpu_memory', false)
+      AND NOT EXISTS (SELECT FROM shared_gpu g
+                      WHERE g.center_id = a.center_id
+                        AND g.report -> 'jobs' @> jsonb_build_array(jsonb_build_object('job', j.id)))
+    ORDER BY a.unit_type_id, a.id)sql"};
+
+/// As much as a job may ask for: cycles hold no more.
+constexpr std::int64_t kMaxLearned_bytes = std::int64_t{1} << 42;
 
 /// What no replica of today writes counts as nothing: the other jobs' needs are known all the same.
 GpuMemoryRequest need_of(const Json& json)
@@ -70,6 +86,37 @@ std::vector<KnownGpuRoom> select_gpu_rooms(pqxx::work& transaction, const std::v
         }
     }
     return rooms;
+}
+
+GpuMemoryRequest learned_need(const GpuNeeds& needs, const std::string& kind)
+{
+    const auto need = needs.find(kind);
+    if (need == needs.end()) return {};
+    return {std::min(need->second.persistent_bytes, kMaxLearned_bytes),
+            std::min(need->second.temporary_bytes, kMaxLearned_bytes)};
+}
+
+void expect_learned_memory(pqxx::work& transaction, const GpuNeeds& needs, std::vector<KnownGpuRoom>& rooms)
+{
+    if (needs.empty() || rooms.empty()) return;
+    std::map<std::string, std::vector<GpuRoom>> expected; // by unit type, in order
+    for (const KnownGpuRoom& one : rooms)
+        expected[one.unit_type_id.value].push_back(one.room);
+    SqlArray unit_types;
+    for (const auto& [id, gpus] : expected)
+        unit_types.add(id);
+    for (const pqxx::row& row : exec(transaction, kSelectComingOfTypes, unit_types.take())) {
+        const auto project = row["project"].as<std::string>();
+        const std::string kind = gpu_kind_of(row["job_type"].as<std::string>(), {row["submitted_by"].c_str(), project},
+                                             KernelClass::kUnknown);
+        const GpuMemoryRequest need = learned_need(needs, kind);
+        if (need.all_bytes() > 0) expect_in_room(expected.at(row["unit_type_id"].as<std::string>()), need);
+    }
+    std::map<std::string, std::size_t> next;
+    for (KnownGpuRoom& one : rooms) {
+        const GpuRoom& room = expected.at(one.unit_type_id.value)[next[one.unit_type_id.value]++];
+        if (room != one.room) one.expected = room;
+    }
 }
 
 } // namespace fathom::server

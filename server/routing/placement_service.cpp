@@ -163,8 +163,8 @@ Result<WaitingInputs> read_waiting(pqxx::work& transaction, const PlacementRecor
         apply_rules(ProjectRules(), *request);
     else
         read_use(transaction, catalog, *request);
-    UnitsInUse in_use = select_units_in_use(transaction, catalog.unit_types);
-    GpuShares(std::move(in_use.gpus), catalog).set(*request);
+    UnitsInUse in_use = select_units_in_use(transaction, catalog);
+    GpuShares(std::move(in_use.gpus), in_use.coming, catalog).set(*request);
     WaitingInputs inputs{std::move(*request), std::move(in_use), {}};
     if (inputs.request.is_probe) inputs.probe_hosts = select_probe_hosts(transaction, {inputs.request.units.center});
     return inputs;
@@ -354,14 +354,14 @@ asio::awaitable<Result<Json>> PlacementService::preview(JobSpec spec, JobReader 
     if (!request) co_return request.error();
     auto read = [&](pqxx::work& transaction) -> Result<UnitsInUse> {
         read_use(transaction, *known, *request);
-        return select_units_in_use(transaction, known->unit_types);
+        return select_units_in_use(transaction, *known);
     };
     const Result<UnitsInUse> in_use = co_await database_->run(std::move(read));
     if (!in_use) co_return in_use.error();
     const RouteKnowledge knowledge = catalog_->knowledge_for(*known);
     auto answer = [&]() -> Result<Json> {
         set_origin(*request, {job_type, owner, takes_operators}, *known);
-        GpuShares(in_use->gpus, *known).set(*request);
+        GpuShares(in_use->gpus, in_use->coming, *known).set(*request);
         const UnitLedger ledger(known->unit_types, knowledge,
                                 {.calendar = &known->calendar,
                                  .reserved = in_use->reservations,

@@ -200,6 +200,7 @@ class AttemptsInUseTest : public JobsFixture, public ::testing::WithParamInterfa
             const std::vector<Held> held = held_by(kept);
             EXPECT_EQ(held, held_by(anew));
             EXPECT_EQ(gpus_of(kept), gpus_of(anew));
+            EXPECT_EQ(kept.coming_tenants(views_), anew.coming_tenants(views_));
             std::vector<HeldUnits> units;
             for (const Held& one : held)
                 units.push_back(one.first);
@@ -265,6 +266,27 @@ TEST_P(AttemptsInUseTest, WhatATransactionWroteAndTookBackIsNotKept)
     ASSERT_FALSE(database_.blocking_run(fail));
 
     expect_as_read_anew(kept);
+}
+
+TEST_P(AttemptsInUseTest, ThoseThatHaveNotStartedAreComingToGpusThatJobsShare)
+{
+    AttemptsInUse kept;
+    sql(insertion(live_));
+    sql(insertion(live_));
+    sql("UPDATE attempt SET queued_until = NULL, unit_type_id = '" + unit_types_[1] + "'");
+    expect_as_read_anew(kept);
+    EXPECT_EQ(kept.coming_tenants(views_).at(unit_types_[1]).size(), 2U);
+    EXPECT_TRUE(gpus_of(kept).empty());
+
+    sql("UPDATE attempt SET state = 'running', units = '{1}', started_at = clock_timestamp() WHERE id = '" + live_[0] +
+        "'");
+    expect_as_read_anew(kept);
+    EXPECT_EQ(kept.coming_tenants(views_).at(unit_types_[1]).size(), 1U);
+    EXPECT_FALSE(gpus_of(kept).empty());
+
+    sql("UPDATE attempt SET unit_type_id = '" + unit_types_[0] + "' WHERE id = '" + live_[1] + "'");
+    expect_as_read_anew(kept);
+    EXPECT_TRUE(kept.coming_tenants(views_).empty()) << "its units have no device together";
 }
 
 TEST_P(AttemptsInUseTest, AreAllReadAfterACrashOfTheDatabase)

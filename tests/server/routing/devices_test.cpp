@@ -1,3 +1,5 @@
+#include "server/routing/gpu_rooms.hpp"
+#include "server/rows/gpu_kind.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 #include "tests/support/test_io.hpp"
 
@@ -299,6 +301,45 @@ TEST_F(ExclusiveJobs, WaitForGpuMemoryThatOthersHave)
         ASSERT_TRUE(report_end(job, exited(0)));
     }
     EXPECT_EQ(state_of(submit_needing(6)), "placed");
+}
+
+TEST_F(ExclusiveJobs, WhatEarlierRunsHadIsExpectedOfThoseWhoHaveToldTheManagerNothingYet)
+{
+    constexpr std::int64_t kPiece = kGpuPieceBytes;
+    GpuMemoryReport told;
+    told.gpus.push_back({.gpu = "GPU-1", .capacity_bytes = 16 * kPiece, .persistent_bytes = 2 * kPiece});
+    sql("INSERT INTO shared_gpu (center_id, gpu, report) SELECT id, 'GPU-1', '" + to_json(told)["gpus"][0].dump() +
+        "' FROM center WHERE name = 'alpha'");
+    const JobId job = submit_gpu("allowed");
+    ASSERT_EQ(state_of(job), "placed");
+    const auto column = [&](const std::string& name) {
+        return sql("SELECT " + name + " FROM job WHERE id = '" + job.value + "'");
+    };
+    const std::string project = column("project");
+    const std::string submitter = column("submitted_by");
+    const std::string kind = gpu_kind_of(column("job_type"), {submitter, project}, KernelClass::kUnknown);
+    ASSERT_FALSE(kind.empty());
+    const auto expected_with = [&](const GpuNeeds& needs) {
+        std::vector<KnownGpuRoom> rooms;
+        auto look = [&](pqxx::work& transaction) -> Result<void> {
+            rooms = select_gpu_rooms(transaction);
+            expect_learned_memory(transaction, needs, rooms);
+            return {};
+        };
+        EXPECT_TRUE(database_.blocking_run(look));
+        return rooms;
+    };
+
+    const std::vector<KnownGpuRoom> rooms = expected_with({{kind, {5 * kPiece, kPiece}}});
+    ASSERT_EQ(rooms.size(), 1U);
+    EXPECT_EQ(rooms[0].room.persistent_bytes, 2 * kPiece) << "who says a need waits for nobody's guess";
+    ASSERT_TRUE(rooms[0].expected);
+    EXPECT_EQ(rooms[0].expected->persistent_bytes, 7 * kPiece);
+    EXPECT_EQ(rooms[0].expected->temporary_bytes, kPiece);
+    EXPECT_FALSE(expected_with({{"type:other", {5 * kPiece, 0}}})[0].expected);
+
+    sql(R"(UPDATE shared_gpu SET report = jsonb_set(report, '{jobs}', '[{"job": ")" + job.value + R"("}]'))");
+    EXPECT_FALSE(expected_with({{kind, {5 * kPiece, kPiece}}})[0].expected) << "what it really has is known now";
 }
 
 } // namespace

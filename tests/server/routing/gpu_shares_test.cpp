@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace fathom::server {
 namespace {
 
@@ -58,7 +62,7 @@ TEST(GpuNeeds, OfEarlierRunsAreSaidOfAJobThatSharesAndSaysNothing)
     catalog.gpu_needs.by_kind = std::make_shared<const std::map<std::string, GpuMemoryRequest>>(
         std::map<std::string, GpuMemoryRequest>{{kind, {7, std::int64_t{1} << 50}}});
     const auto learned_of = [&](RouteRequest asked) {
-        GpuShares({}, catalog).set(asked);
+        GpuShares({}, {}, catalog).set(asked);
         return asked.learned_gpu_memory;
     };
 
@@ -73,6 +77,78 @@ TEST(GpuNeeds, OfEarlierRunsAreSaidOfAJobThatSharesAndSaysNothing)
     RouteRequest alone = request;
     alone.units.sharing = UnitSharing::kExclusive;
     EXPECT_EQ(learned_of(alone).all_bytes(), 0);
+}
+
+/// Jobs of type "solve" of this submitter keep half of their speed beside each other.
+CatalogSnapshot with_pair_of(const std::string& kind)
+{
+    PairModel pairs;
+    EXPECT_TRUE(pairs.add(
+        {.a = {kind, KernelClass::kUnknown}, .b = {kind, KernelClass::kUnknown}, .a_share = 0.5, .b_share = 0.5}));
+    pairs.refit();
+    CatalogSnapshot catalog;
+    catalog.gpu_pairs.model = std::make_shared<const PairModel>(std::move(pairs));
+    return catalog;
+}
+
+TEST(GpuPairsOfACycle, AreThoseOfItsJobsAndOfWhoHasPartsOfGpus)
+{
+    ReadyJob job;
+    job.request.job_type = "solve";
+    job.request.owner = "ann";
+    job.request.project = "p";
+    const std::string kind = gpu_kind_of("solve", job.request.run_owner(), KernelClass::kUnknown);
+    const CatalogSnapshot catalog = with_pair_of(kind);
+    GpuShares shares(GpusInUse{{"ut_a", {{{{kind, 60}, {"type:unheard", 60}}, 2}}}}, {}, catalog);
+    EXPECT_EQ(shares.pairs_among(std::vector{job}, shares.gpus()), nullptr) << "of none of its jobs a pair is known";
+
+    shares.set(job.request);
+
+    EXPECT_EQ(job.request.gpu_kind, kind);
+    EXPECT_NEAR(job.request.gpu_shares.at("ut_a").share, 0.5, 1e-12);
+    const std::shared_ptr<const PairTable> table = shares.pairs_among(std::vector{job}, shares.gpus());
+    ASSERT_NE(table, nullptr);
+    EXPECT_EQ(table->kinds, std::vector{kind});
+    ASSERT_EQ(shares.gpus().size(), 1U);
+    EXPECT_EQ(shares.gpus()[0].unit_type_id.value, "ut_a");
+}
+
+TEST(GpuTenants, WhoWasPlacedAndHasNotStartedIsWhereItsCenterIsExpectedToPutIt)
+{
+    RouteRequest request;
+    request.job_type = "solve";
+    const std::string kind = gpu_kind_of("solve", request.run_owner(), KernelClass::kUnknown);
+    CatalogSnapshot catalog = with_pair_of(kind);
+    UnitTypeView view;
+    view.id = {"ut_a"};
+    view.unit_count = view.units_per_device = 4;
+    catalog.unit_types = {view};
+
+    GpuShares shares({}, {{"ut_a", {{{kind, 60}, 1, false}}}, {"ut_gone", {{{kind, 60}, 1, false}}}}, catalog);
+    shares.set(request);
+
+    EXPECT_NEAR(request.gpu_shares.at("ut_a").share, 0.5, 1e-12);
+    EXPECT_EQ(request.gpu_shares.at("ut_a").until_s, 60);
+    ASSERT_EQ(shares.gpus().size(), 1U);
+    EXPECT_EQ(shares.gpus()[0].gpus[0].free_parts, 3U);
+
+    const GpuShares alone({}, {{"ut_a", {{{kind, 60}, 4, true}}}}, catalog);
+    EXPECT_EQ(alone.gpus()[0].gpus[0].free_parts, 0U);
+}
+
+TEST(GpuPairsOfACycle, AJobIsKnownAlsoWhereNobodyHasAPartOfAGpuYet)
+{
+    RouteRequest request;
+    request.job_type = "solve";
+    request.gpu_kind = "of before";
+    const std::string kind = gpu_kind_of("solve", request.run_owner(), KernelClass::kUnknown);
+
+    GpuShares({}, {}, with_pair_of(kind)).set(request);
+    EXPECT_EQ(request.gpu_kind, kind);
+
+    request.units.sharing = UnitSharing::kExclusive;
+    GpuShares({}, {}, with_pair_of(kind)).set(request);
+    EXPECT_EQ(request.gpu_kind, "");
 }
 
 } // namespace
