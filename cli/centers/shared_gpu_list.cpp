@@ -132,6 +132,13 @@ std::string sharing_cost_text(const Json& program)
         text += fmt::format(", iterations found with {:.0f} % confidence", std::floor(*confidence * 100));
     if (const std::optional<double> kept = number_of(program, "kept_pace"))
         text += fmt::format(", {:.0f} % of its pace alone kept", *kept * 100);
+    if (const auto expected = program.find("expected_iterations"); expected != program.end()) {
+        text += fmt::format(", {} iterations of {:.0f} to {:.0f} that others of its kind had",
+                            count_of(program, "iterations"), number_of(*expected, "low").value_or(0),
+                            number_of(*expected, "high").value_or(0));
+        if (const std::optional<double> error = number_of(*expected, "mean_error"))
+            text += fmt::format(" ({:.0f} % off on average)", *error * 100);
+    }
     return text;
 }
 

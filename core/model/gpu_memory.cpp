@@ -29,6 +29,21 @@ GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const st
     return region;
 }
 
+std::optional<ExpectedIterations> read_expected_iterations(ObjectReader& job, const std::string& path,
+                                                           std::vector<FieldError>& errors)
+{
+    const Json* const json = job.object("expected_iterations");
+    if (json == nullptr) return std::nullopt;
+    ObjectReader reader(*json, path + ".expected_iterations", errors);
+    ExpectedIterations expected;
+    expected.likely = reader.required_number("likely", 0, kMaxSeconds);
+    expected.low = reader.required_number("low", 0, kMaxSeconds);
+    expected.high = reader.required_number("high", 0, kMaxSeconds);
+    expected.runs = reader.required_integer("runs", 1, kMaxCount);
+    expected.mean_error = reader.optional_number("mean_error", 0, kMaxSeconds);
+    return expected;
+}
+
 SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -43,6 +58,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.iterations = reader.required_integer("iterations", 0, kMaxCount);
     job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
     job.kept_pace = reader.optional_number("kept_pace", kMinKeptPace, kMaxKeptPace);
+    job.expected_iterations = read_expected_iterations(reader, path, errors);
     job.refusals = reader.required_integer("refusals", 0, kMaxCount);
     job.switches = reader.required_integer("switches", 0, kMaxCount);
     job.switches_after_iteration = reader.required_integer("switches_after_iteration", 0, kMaxCount);
@@ -145,6 +161,11 @@ Json job_json(const SharedGpuJob& job)
               {"wrong_messages", job.wrong_messages}};
     if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
     if (job.kept_pace) json["kept_pace"] = *job.kept_pace;
+    if (const auto& expected = job.expected_iterations) {
+        json["expected_iterations"] = {
+            {"likely", expected->likely}, {"low", expected->low}, {"high", expected->high}, {"runs", expected->runs}};
+        if (expected->mean_error) json["expected_iterations"]["mean_error"] = *expected->mean_error;
+    }
     return json;
 }
 

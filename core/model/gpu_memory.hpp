@@ -48,6 +48,18 @@ struct GpuMemoryRegion {
     friend bool operator==(const GpuMemoryRegion&, const GpuMemoryRegion&) = default;
 };
 
+/// How many iterations programs of a kind have until they end, learned from those that have ended (C1).
+struct ExpectedIterations {
+    double likely{};
+    double low{}; ///< 80 % interval
+    double high{};
+    std::int64_t runs{1}; ///< that it is learned from
+    /// Mean of |expected / had − 1| of those that ended once something was expected of them; empty: none has.
+    std::optional<double> mean_error{};
+
+    friend bool operator==(const ExpectedIterations&, const ExpectedIterations&) = default;
+};
+
 /// A program on a GPU that several jobs share. Its own processes say what its job is: not to be believed further than
 /// to show it.
 struct SharedGpuJob {
@@ -66,13 +78,14 @@ struct SharedGpuJob {
     /// Of its pace of iterations alone, what it keeps beside those that run beside it now, as measured last; above 0.
     /// Empty: nothing runs beside it, or it is not measured.
     std::optional<double> kept_pace{};
-    std::int64_t refusals{};                 ///< of memory that it asked for
-    std::int64_t switches{};                 ///< turns that it gave back
-    std::int64_t switches_after_iteration{}; ///< of them, where nothing temporary had to be kept
-    std::int64_t moved_bytes{};              ///< by all of them
-    std::int64_t kept_bytes{};               ///< that swapping everything would have moved
-    double switch_s{};                       ///< all together
-    double turn_s{};                         ///< had the turn, the present one not counted
+    std::optional<ExpectedIterations> expected_iterations{}; ///< empty: none of its kind has ended, or it has none
+    std::int64_t refusals{};                                 ///< of memory that it asked for
+    std::int64_t switches{};                                 ///< turns that it gave back
+    std::int64_t switches_after_iteration{};                 ///< of them, where nothing temporary had to be kept
+    std::int64_t moved_bytes{};                              ///< by all of them
+    std::int64_t kept_bytes{};                               ///< that swapping everything would have moved
+    double switch_s{};                                       ///< all together
+    double turn_s{};                                         ///< had the turn, the present one not counted
     double longest_wait_s{};
     std::int64_t wrong_messages{};
 

@@ -218,7 +218,8 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class,
-                             .known_as = client.known_as});
+                             .known_as = client.known_as,
+                             .has_kind = !client.kind.empty()});
     // After the start's end a program's word alone lets it go beside nobody.
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);

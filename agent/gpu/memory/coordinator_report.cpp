@@ -76,6 +76,7 @@ SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const Cli
             .iterations = memory.iterations,
             .iteration_confidence = client.iteration_confidence,
             .kept_pace = pairs_.share_of(key(id)),
+            .expected_iterations = pairs_.expected_iterations(client.kind),
             .refusals = memory.refusals,
             .switches = client.switches,
             .switches_after_iteration = client.switches_after_iteration,

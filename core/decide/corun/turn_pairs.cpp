@@ -4,6 +4,8 @@
 #include "core/decide/corun/decide_corun.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace fathom {
@@ -15,6 +17,9 @@ constexpr std::int64_t kMinIterations = 8;
 constexpr double kNewest = 0.5;
 /// For so long what is found of those that run beside each other is expected to hold: it is what a change gains by.
 constexpr double kHorizon_s = 60;
+constexpr double kMinRest_s = 1e-3;
+/// What is learned of runs is of this kernel.
+constexpr std::string_view kIteration = "iteration";
 /// Below an equal part by more than this: a pace is not known better.
 constexpr double kShareTolerance = 0.05;
 /// Programs come and go for years; what is learned of more kinds than this begins anew.
@@ -81,7 +86,50 @@ bool TurnPairs::begin_with_known(const PacedProgram& one, const PacedProgram& ot
 
 void TurnPairs::remove(const std::string& program)
 {
-    programs_.erase(program);
+    const auto found = programs_.find(program);
+    if (found == programs_.end()) return;
+    learn_run(found->second);
+    programs_.erase(found);
+}
+
+void TurnPairs::learn_run(const Program& one)
+{
+    if (!one.how.has_kind || one.all_iterations < kMinIterations) return;
+    const auto had = static_cast<double>(one.all_iterations);
+    const std::optional<ExpectedIterations> expected = expected_iterations(one.how.kind);
+    if (!expected && kinds_of_runs_.size() >= kMaxKinds) {
+        runs_ = InstructionModel();
+        kinds_of_runs_.clear();
+    }
+    const Result<void> learned = runs_.learn(
+        {.application = one.how.kind, .kernel = std::string(kIteration), .input_size = 1, .instructions = had});
+    if (!learned) return;
+    Forecasts& forecasts = kinds_of_runs_[one.how.kind];
+    if (!expected) return;
+    ++forecasts.count;
+    forecasts.off += std::abs(expected->likely / had - 1);
+}
+
+std::optional<ExpectedIterations> TurnPairs::expected_iterations(const std::string& kind) const
+{
+    const auto known = kinds_of_runs_.find(kind);
+    if (known == kinds_of_runs_.end()) return std::nullopt; // what other kinds had says nothing of it
+    const Result<InstructionPrediction> all = runs_.predict(kind, kIteration, 1);
+    if (!all) return std::nullopt;
+    ExpectedIterations expected{all->instructions, all->low, all->high, all->runs};
+    const Forecasts& forecasts = known->second;
+    if (forecasts.count > 0) expected.mean_error = forecasts.off / static_cast<double>(forecasts.count);
+    return expected;
+}
+
+double TurnPairs::rest_s(const Program& one) const
+{
+    if (!one.alone_pace || !one.how.has_kind) return kHorizon_s;
+    const std::optional<ExpectedIterations> all = expected_iterations(one.how.kind);
+    const double left = all ? all->high - static_cast<double>(one.all_iterations) : 0;
+    // Of one that had more than nine of ten nobody knows when it ends.
+    if (!(left > 0)) return kHorizon_s;
+    return std::clamp(left / *one.alone_pace, kMinRest_s, kHorizon_s);
 }
 
 void TurnPairs::forget_run(Program& one)
@@ -110,8 +158,10 @@ void TurnPairs::stop(const std::string& program)
 bool TurnPairs::end_iteration(const std::string& program, double now_s)
 {
     const auto found = programs_.find(program);
-    if (found == programs_.end() || !found->second.beside) return false;
+    if (found == programs_.end()) return false;
     Program& one = found->second;
+    ++one.all_iterations;
+    if (!one.beside) return false;
     // The first that ends here has begun before.
     if (one.iterations++ == 0) one.first_end_s = now_s;
     if (one.iterations <= kMinIterations || now_s <= one.first_end_s) return false;
@@ -190,10 +240,11 @@ std::optional<double> TurnPairs::share_of(const std::string& program) const
 RunningKernel TurnPairs::running(const std::string& program, double ipc) const
 {
     const PairMember own = member(program);
+    const Program* const one = find(program);
     return {.id = program,
             .kind = std::string(own.kind),
             .kernel_class = own.kernel_class,
-            .instructions = kHorizon_s,
+            .instructions = one == nullptr ? kHorizon_s : rest_s(*one),
             .ipc = ipc,
             .ipc_alone = 1};
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/decide/corun/instruction_model.hpp"
 #include "core/decide/corun/pair_model.hpp"
+#include "core/model/gpu_memory.hpp"
 #include "core/model/gpu_pair.hpp"
 
 #include <cstdint>
@@ -21,6 +23,8 @@ struct PacedProgram {
     KernelClass kernel_class{KernelClass::kUnknown};
     /// What pairs that were measured elsewhere know it by (GpuPair); empty: they do not.
     std::string known_as{};
+    /// Others of its kind may come: for them it is learned how many iterations it had.
+    bool has_kind{true};
 };
 
 /// Two programs were measured beside each other.
@@ -47,6 +51,7 @@ class TurnPairs {
 
     /// Nothing if there is one of that name.
     void add(const std::string& program, const PacedProgram& how);
+    /// It has ended.
     void remove(const std::string& program);
     /// Pairs that were measured elsewhere: what is known of two programs until they have been measured here, and a part
     /// of the mean then. Newer ones of the same kinds replace older ones; so many kinds at most as are learned of.
@@ -70,6 +75,9 @@ class TurnPairs {
     /// What it keeps of its pace beside those that run beside it, as measured last.
     std::optional<double> share_of(const std::string& program) const;
     const PairModel& pairs() const { return pairs_; }
+    /// How many iterations a program of this kind has until it ends, by those of its kind that have ended. Empty: none
+    /// has.
+    std::optional<ExpectedIterations> expected_iterations(const std::string& kind) const;
     /// Pairs of programs that were measured since the last call, the oldest first; of very many the newest.
     std::vector<MeasuredTurns> take_measured() { return std::exchange(measured_, {}); }
 
@@ -78,6 +86,7 @@ class TurnPairs {
         PacedProgram how;
         std::optional<std::set<std::string>> beside; ///< nothing: it does not run
         std::int64_t iterations{};                   ///< that have ended since
+        std::int64_t all_iterations{};               ///< since it came
         double first_end_s{};
         std::optional<double> alone_pace; ///< iterations by second
         std::optional<double> share;      ///< beside these, as measured last
@@ -93,11 +102,20 @@ class TurnPairs {
     RunningKernel running(const std::string& program, double ipc) const;
     double share_beside(const std::string& program, const std::vector<std::string>& holders) const;
     void learn_pair(Program& one);
+    void learn_run(const Program& one);
+    /// Seconds that it takes alone until it ends, as far as what is found is expected to hold.
+    double rest_s(const Program& one) const;
     static void forget_run(Program& one);
 
     std::size_t at_once_;
     std::map<std::string, Program> programs_;
     PairModel pairs_;
+    InstructionModel runs_; ///< whose instructions are iterations
+    struct Forecasts {
+        std::int64_t count{}; ///< of programs that have ended since
+        double off{};         ///< Σ |expected / had − 1|
+    };
+    std::map<std::string, Forecasts> kinds_of_runs_;               ///< that runs_ knows
     std::map<std::pair<std::string, std::string>, GpuPair> known_; ///< by their kinds, `a` not greater than `b`
     std::vector<MeasuredTurns> measured_;
 };

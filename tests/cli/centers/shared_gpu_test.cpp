@@ -83,6 +83,11 @@ TEST(SharedGpuDetails, SayWhatSharingCosts)
     EXPECT_THAT(cost().second.text, EndsWith(", memory refused 3 times, iterations found with 97 % confidence"));
     own.kept_pace = 0.64;
     EXPECT_THAT(cost().second.text, EndsWith("97 % confidence, 64 % of its pace alone kept"));
+    own.iterations = 60;
+    own.expected_iterations = ExpectedIterations{.likely = 100, .low = 80, .high = 125, .runs = 5};
+    EXPECT_THAT(cost().second.text, EndsWith("kept, 60 iterations of 80 to 125 that others of its kind had"));
+    own.expected_iterations->mean_error = 0.06;
+    EXPECT_THAT(cost().second.text, EndsWith("of its kind had (6 % off on average)"));
 }
 
 TEST(UnitGpuDetails, TellOfEachGpuAndOfEachProgramOnIt)

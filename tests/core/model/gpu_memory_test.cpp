@@ -15,18 +15,20 @@ GpuMemoryReport report_with(std::size_t jobs)
     gpu.is_shared = jobs > 1;
     gpu.refused_count = 3;
     for (std::size_t i = 0; i < jobs; ++i)
-        gpu.jobs.push_back({.job = "job-" + std::to_string(i),
-                            .process = 7,
-                            .has_turn = i == 0,
-                            .share = 0.5,
-                            .priority = -1,
-                            .persistent = {0, 4, 3, 4},
-                            .gap_bytes = 1,
-                            .temporary = {100, 40, 0, 39},
-                            .iterations = 9,
-                            .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
-                            .kept_pace = i == 1 ? std::optional(0.5) : std::nullopt,
-                            .switch_s = 0.25});
+        gpu.jobs.push_back(
+            {.job = "job-" + std::to_string(i),
+             .process = 7,
+             .has_turn = i == 0,
+             .share = 0.5,
+             .priority = -1,
+             .persistent = {0, 4, 3, 4},
+             .gap_bytes = 1,
+             .temporary = {100, 40, 0, 39},
+             .iterations = 9,
+             .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
+             .kept_pace = i == 1 ? std::optional(0.5) : std::nullopt,
+             .expected_iterations = i == 1 ? std::optional(ExpectedIterations{100, 80, 125, 5, 0.25}) : std::nullopt,
+             .switch_s = 0.25});
     gpu.job_count = std::ssize(gpu.jobs);
     return {{gpu}};
 }
@@ -52,11 +54,13 @@ TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)
     wrong = to_json(report_with(1));
     wrong["gpus"][0]["jobs"][0]["temporary"]["peak_bytes"] = -1;
     wrong["gpus"][0]["free_bytes"] = nullptr;
+    wrong["gpus"][0]["jobs"][0]["expected_iterations"] = {{"likely", 1}, {"low", 1}, {"high", 2}, {"runs", 0}};
     wrong["gpus"].push_back(3);
     std::vector<FieldError> more;
     ObjectReader again(wrong, "", more);
     read_gpu_memory_report(again, more);
-    for (const char* field : {"gpus[0].jobs[0].temporary.peak_bytes", "gpus[0].free_bytes", "gpus[1]"})
+    for (const char* field : {"gpus[0].jobs[0].temporary.peak_bytes", "gpus[0].jobs[0].expected_iterations.runs",
+                              "gpus[0].free_bytes", "gpus[1]"})
         EXPECT_THAT(more, Contains(Field(&FieldError::field, field)));
 }
 

@@ -212,6 +212,24 @@ TEST(GpuAtOnce, WhatTwoJobsKeepBesideEachOtherIsReported)
     EXPECT_EQ(all.pairs(), pairs) << "the next report may come after its end";
 }
 
+/// It says what it is called: kind-1.
+TEST(GpuAtOnce, HowManyIterationsOthersOfItsKindHadIsReported)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    EXPECT_FALSE(all.gpu().jobs.at(0).expected_iterations);
+    all.iterate(1, 0.1, 50);
+    all.leave(1);
+
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+    all.join(2, kOneMiB, kOneMiB, kClassUnknown);
+
+    ASSERT_TRUE(all.gpu().jobs.at(0).expected_iterations);
+    EXPECT_NEAR(all.gpu().jobs.at(0).expected_iterations->likely, 50, 1);
+    EXPECT_EQ(all.gpu().jobs.at(0).expected_iterations->runs, 1);
+    EXPECT_FALSE(all.gpu().jobs.at(1).expected_iterations) << "nobody says what it is called";
+}
+
 /// They say what they are called: kind-1 and kind-2.
 TEST(GpuAtOnce, WhatOtherCentersMeasuredDecidesWhoIsLetGo)
 {

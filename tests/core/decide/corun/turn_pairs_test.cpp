@@ -178,6 +178,73 @@ TEST(TurnPairs, WhatIsLearnedIsBounded)
     EXPECT_LE(all.pairs().kind_count(), 300U);
 }
 
+/// Programs of a kind came, had so many iterations alone, and ended.
+void end_runs(TurnPairs& all, const std::string& kind, int runs, int iterations, bool has_kind = true)
+{
+    for (int i = 0; i < runs; ++i) {
+        const std::string name = "earlier " + std::to_string(i);
+        all.add(name, {.kind = kind, .has_kind = has_kind});
+        all.run_beside(name, {});
+        iterate(all, name, 0.1, iterations);
+        all.remove(name);
+    }
+}
+
+TEST(TurnPairs, HowManyIterationsAProgramHasIsLearnedFromThoseOfItsKindThatEnded)
+{
+    TurnPairs all(2);
+    EXPECT_FALSE(all.expected_iterations("solve"));
+    end_runs(all, "solve", 5, 100);
+    end_runs(all, "render", 5, 400);
+    end_runs(all, "short", 5, 7);
+    end_runs(all, "nameless", 5, 100, false);
+
+    ASSERT_TRUE(all.expected_iterations("solve"));
+    EXPECT_NEAR(all.expected_iterations("solve")->likely, 100, 1);
+    EXPECT_LT(all.expected_iterations("solve")->low, 100);
+    EXPECT_GT(all.expected_iterations("solve")->high, 100);
+    EXPECT_EQ(all.expected_iterations("solve")->runs, 5);
+    EXPECT_NEAR(all.expected_iterations("render")->likely, 400, 4);
+    EXPECT_FALSE(all.expected_iterations("short")) << "it ended before it had begun";
+    EXPECT_FALSE(all.expected_iterations("nameless"));
+    EXPECT_NEAR(all.expected_iterations("solve")->mean_error.value_or(1), 0, 1e-6) << "all of them had as many";
+    end_runs(all, "solve", 1, 50);
+    EXPECT_NEAR(all.expected_iterations("solve")->mean_error.value_or(0), 0.2, 1e-3) << "of five one by as much again";
+    end_runs(all, "once", 1, 100);
+    EXPECT_FALSE(all.expected_iterations("once")->mean_error) << "of nobody anything was expected";
+}
+
+/// 0.5 and 0.46 are less than one alone does: of a minute ahead 5 s for a switch are worth it, of the last moments not.
+TEST(TurnPairs, WhoIsExpectedToEndSoonKeepsItsTurn)
+{
+    TurnPairs all = measured_alone({"a", "b"});
+    run_together(all, 0.2, 0.1 / 0.46);
+    EXPECT_NE(all.find_worse({{"a", 5}, {"b", 5}}), "");
+
+    end_runs(all, "kind of a", 5, 42); // a has had 40
+
+    EXPECT_EQ(all.find_worse({{"a", 5}, {"b", 5}}), "");
+
+    TurnPairs longer = measured_alone({"a", "b"});
+    run_together(longer, 0.2, 0.1 / 0.46);
+    end_runs(longer, "kind of a", 5, 5000);
+    EXPECT_NE(longer.find_worse({{"a", 5}, {"b", 5}}), "") << "much is left";
+    TurnPairs beyond = measured_alone({"a", "b"});
+    run_together(beyond, 0.2, 0.1 / 0.46);
+    end_runs(beyond, "kind of a", 5, 9);
+    EXPECT_NE(beyond.find_worse({{"a", 5}, {"b", 5}}), "") << "it goes on longer than any before";
+}
+
+TEST(TurnPairs, WhatIsLearnedOfIterationsIsBounded)
+{
+    TurnPairs all(2);
+    for (int kind = 0; kind < 300; ++kind)
+        end_runs(all, "kind " + std::to_string(kind), 1, 10);
+
+    EXPECT_TRUE(all.expected_iterations("kind 299"));
+    EXPECT_FALSE(all.expected_iterations("kind 0")) << "what is learned of too many kinds begins anew";
+}
+
 /// Two of which nothing is known here but what they are called elsewhere.
 TurnPairs named_only(const Names& programs)
 {
