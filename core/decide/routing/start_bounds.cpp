@@ -63,7 +63,7 @@ bool RouteTable::Impl::can_bound_starts(const RouteRequest& request, const Route
     // Who gives nothing for time is bound by the cheapest hour already, whenever that is. Neighbours, and memory that
     // is missing, make runs longer and starts later than is known here.
     const bool knows_most = request.prefer.time > 0 && !kind.has_loads && request.gpu_shares.empty() &&
-                            request.units.gpu_memory.all_bytes() == 0;
+                            !request.minds_gpu_neighbours() && request.units.gpu_memory.all_bytes() == 0;
     return knows_most && !kind.is_exact && !request.units.is_exclusive() &&
            kind.is_rough[unit_type] == RouteKind::kRough && is_free_at_last(request.units, unit_type);
 }
