@@ -172,7 +172,7 @@ void run_counted(double memory_bytes)
 TEST(RunTask, TakesSamplesFromInstancesWithMemoryOfTheirOwn)
 {
     // One that stood still while it made another makes no more of them.
-    for (int i = 0; i < 5 && Counted::made != 8; ++i)
+    for (int i = 0; i < 50 && Counted::made != 8; ++i)
         run_counted(40e6);
 
     EXPECT_EQ(Counted::made, 8); // one for each sample
