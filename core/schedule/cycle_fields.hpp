@@ -60,8 +60,8 @@ inline void know(const Reservation& reservation)
 }
 inline void know(const MeasuredOperator& measured)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, cache_verdict] =
-        measured; // the last is for scores alone
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, cache_verdict,
+                                  older_run_ids] = measured; // the last two are for scores alone
 }
 inline void know(const PastRun& run)
 {

@@ -70,7 +70,8 @@ std::optional<double> TakenViews::last_release_s(std::size_t index) const
     if (has_copy(index)) return std::nullopt;
     double last_s = 0;
     for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next) {
-        if (notes_[i].release_s != Availability::kForEver) last_s = std::max(last_s, notes_[i].release_s);
+        const double release_s = notes_[i].taken.release_s;
+        if (release_s != Availability::kForEver) last_s = std::max(last_s, release_s);
     }
     return last_s;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -35,12 +36,13 @@ UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests,
     ledger.reserved = ledger.attempts.reservations(catalog->unit_types);
     ledger.planned = reservations_of(batch.report.next.planned);
     ledger.gpu_rooms = std::move(batch.gpu_rooms);
+    const std::vector<KnownGpus> gpus = ledger.gpu_shares.gpus();
     const UnitState state{.calendar = &catalog->calendar,
                           .reserved = ledger.reserved,
                           .planned = ledger.planned,
                           .now = requests.now(),
                           .gpu_rooms = ledger.gpu_rooms,
-                          .gpus = ledger.gpu_shares.gpus()};
+                          .gpus = gpus};
     return ledger.units.emplace(catalog->unit_types, tools.cache->knowledge_for(*catalog), state,
                                 tools.columns->get(catalog));
 }
