@@ -86,7 +86,7 @@ class Bench {
             const double written_ms = thread_ms();
             cycle.noted_ms += written_ms - noted_ms;
             cycle.kept_bytes +=
-                server::deflated(write_cycle({now, catalog.calendar, reserved, planned, {}, input})).size() +
+                server::deflated(write_cycle({now, catalog.calendar, reserved, planned, {}, {}, input})).size() +
                 server::deflated(write_plan(record)).size();
             cycle.written_ms += thread_ms() - written_ms;
             keep(plan, reserved, planned);

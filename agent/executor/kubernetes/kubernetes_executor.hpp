@@ -4,10 +4,10 @@
 #include "agent/executor/batch/input_keeper.hpp"
 #include "agent/executor/batch/moved_attempts.hpp"
 #include "agent/executor/batch/user_map.hpp"
-#include "agent/executor/kubernetes/cluster_view.hpp"
 #include "agent/executor/kubernetes/job_manifest.hpp"
 #include "agent/executor/kubernetes/kubernetes_client.hpp"
 #include "agent/executor/kubernetes/pod_end.hpp"
+#include "agent/executor/kubernetes/watched_cluster.hpp"
 #include "agent/executor/local/folder_removals.hpp"
 #include "agent/executor/s3_grants.hpp"
 
@@ -137,7 +137,7 @@ class KubernetesExecutor final : public Executor {
     std::condition_variable_any wake_;
     std::map<AttemptId, Attempt> attempts_;
     MovedAttempts moved_;
-    ClusterView view_;
+    WatchedCluster view_;
     bool is_pods_watched_ = false;              ///< or listed; what has no pod may have one else
     std::map<std::string, Deletion> deletions_; ///< by the Job's name
     SteadyTime create_after_{};                 ///< none is made before

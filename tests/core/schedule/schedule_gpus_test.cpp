@@ -114,7 +114,7 @@ TEST_F(SharedGpuTest, OneThatRunsThereIsCountedWithThoseOfTheCycle)
     std::vector<TenantedGpu> gpus = gpus_of(4, 4);
     place_tenant(gpus, {"type:solve", 1000}, 1, *input_.gpu_pairs);
     const std::vector<KnownGpus> known{{{"ut_alpha"}, gpus}};
-    UnitLedger units(unit_types_, {}, {}, {}, {}, test::kNow, nullptr, {}, known);
+    UnitLedger units(unit_types_, {}, {.now = test::kNow, .gpus = known});
 
     EXPECT_EQ(places_of(schedule(units, input_)), std::vector<std::string>{"beta"});
     ASSERT_EQ(units.gpus().size(), 2U) << "now somebody is at beta, too";
@@ -135,7 +135,7 @@ TEST_F(SharedGpuTest, OfJobsThatNoPairTellsOfNothingChanges)
 TEST_F(SharedGpuTest, ATrialThatIsUndoneHasPlacedNobody)
 {
     know_pair(0.1);
-    UnitLedger units(unit_types_, {}, {}, {}, {}, test::kNow);
+    UnitLedger units(unit_types_, {}, {.now = test::kNow});
     units.know_pairs(input_.gpu_pairs);
     units.begin_trial();
     units.place_on_gpus({"ut_alpha"}, {"type:solve", 100}, 1, false);
@@ -154,7 +154,7 @@ TEST_F(SharedGpuTest, OfVeryManyGpusNothingIsForeseen)
     know_pair(0.1);
     unit_types_[0].unit_count = (kMaxForeseenGpus + 1) * 4;
     unit_types_[0].free_all();
-    UnitLedger units(unit_types_, {}, {}, {}, {}, test::kNow);
+    UnitLedger units(unit_types_, {}, {.now = test::kNow});
     units.know_pairs(input_.gpu_pairs);
 
     units.place_on_gpus({"ut_alpha"}, {"type:solve", 100}, 1, false);
@@ -169,7 +169,7 @@ TEST_F(SharedGpuTest, WhoSharesNoGpuLeavesItToNobody)
     add_kind("a");
     input_.jobs.back().request.gpu_kind.clear();
     input_.jobs.back().request.units.sharing = UnitSharing::kExclusive;
-    UnitLedger units(unit_types_, {}, {}, {}, {}, test::kNow);
+    UnitLedger units(unit_types_, {}, {.now = test::kNow});
 
     ASSERT_EQ(schedule(units, input_).starts.size(), 1U);
 
@@ -214,7 +214,7 @@ TEST_F(LearnedGpuMemoryTest, WhatTheyAreExpectedToHaveKeepsNobodyWaiting)
 
 TEST_F(LearnedGpuMemoryTest, IsKeptFromBatchToBatch)
 {
-    UnitLedger units(unit_types_, {}, {}, {}, {}, test::kNow);
+    UnitLedger units(unit_types_, {}, {.now = test::kNow});
     units.admit({"ut_alpha"}, {}, {20 * kGibibyte, 0});
 
     const std::vector<KnownGpuRoom> rooms = units.gpu_rooms();
@@ -226,7 +226,7 @@ TEST_F(LearnedGpuMemoryTest, IsKeptFromBatchToBatch)
     EXPECT_FALSE(rooms[1].expected);
     for (UnitTypeView& view : unit_types_)
         view.gpu_rooms.clear();
-    const UnitLedger next(unit_types_, {}, {}, {}, {}, test::kNow, nullptr, rooms);
+    const UnitLedger next(unit_types_, {}, {.now = test::kNow, .gpu_rooms = rooms});
     EXPECT_EQ(next.views()[0].expected_gpu_rooms.at(0).persistent_bytes, 20 * kGibibyte);
     EXPECT_EQ(next.views()[0].gpu_rooms.at(0).persistent_bytes, 0);
 }

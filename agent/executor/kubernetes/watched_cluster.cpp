@@ -1,22 +1,22 @@
-#include "agent/executor/kubernetes/cluster_view.hpp"
+#include "agent/executor/kubernetes/watched_cluster.hpp"
 
 #include <utility>
 
 namespace fathom::agent {
 
-void ClusterView::begin_jobs(Time began)
+void WatchedCluster::begin_jobs(Time began)
 {
     jobs_.clear();
     jobs_listed_at_ = began;
 }
 
-void ClusterView::begin_pods(Time began)
+void WatchedCluster::begin_pods(Time began)
 {
     pods_.clear();
     pods_listed_at_ = began;
 }
 
-std::optional<AttemptId> ClusterView::take_job(const std::string& type, const Json& object)
+std::optional<AttemptId> WatchedCluster::take_job(const std::string& type, const Json& object)
 {
     ClusterJob job = read_job(object);
     if (job.attempt.empty() || job.center != center_) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<AttemptId> ClusterView::take_job(const std::string& type, const Js
     return id;
 }
 
-std::optional<ClusterPod> ClusterView::take_pod(const std::string& type, const Json& object)
+std::optional<ClusterPod> WatchedCluster::take_pod(const std::string& type, const Json& object)
 {
     ClusterPod pod = read_pod(object);
     if (pod.attempt.empty()) return std::nullopt;
@@ -45,13 +45,13 @@ std::optional<ClusterPod> ClusterView::take_pod(const std::string& type, const J
     return pod;
 }
 
-const ClusterJob* ClusterView::job_of(const AttemptId& id) const
+const ClusterJob* WatchedCluster::job_of(const AttemptId& id) const
 {
     const auto found = jobs_.find(id.value);
     return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const std::map<std::string, ClusterPod>* ClusterView::pods_of(const AttemptId& id) const
+const std::map<std::string, ClusterPod>* WatchedCluster::pods_of(const AttemptId& id) const
 {
     const auto found = pods_.find(id.value);
     return found == pods_.end() || found->second.empty() ? nullptr : &found->second;

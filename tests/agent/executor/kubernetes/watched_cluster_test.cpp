@@ -1,4 +1,4 @@
-#include "agent/executor/kubernetes/cluster_view.hpp"
+#include "agent/executor/kubernetes/watched_cluster.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@ Json labelled(const std::string& uid, const std::string& center = "alpha")
               {"labels", {{kManagedByLabel, kManagedBy}, {kCenterLabel, center}, {kAttemptLabel, kAttempt}}}}}};
 }
 
-TEST(ClusterView, KnowsTheJobsOfItsCenter)
+TEST(WatchedCluster, KnowsTheJobsOfItsCenter)
 {
-    ClusterView view("alpha");
+    WatchedCluster view("alpha");
 
     EXPECT_EQ(view.take_job("ADDED", labelled("u1", "beta")), std::nullopt);
     EXPECT_EQ(view.job_of(AttemptId{kAttempt}), nullptr);
@@ -28,9 +28,9 @@ TEST(ClusterView, KnowsTheJobsOfItsCenter)
     EXPECT_TRUE(view.jobs().empty());
 }
 
-TEST(ClusterView, TellsTheLastStateOfAPodThatIsGone)
+TEST(WatchedCluster, TellsTheLastStateOfAPodThatIsGone)
 {
-    ClusterView view("alpha");
+    WatchedCluster view("alpha");
     EXPECT_FALSE(view.take_pod("ADDED", labelled("u1")));
     EXPECT_FALSE(view.take_pod("ADDED", labelled("u2")));
     ASSERT_NE(view.pods_of(AttemptId{kAttempt}), nullptr);
@@ -45,13 +45,13 @@ TEST(ClusterView, TellsTheLastStateOfAPodThatIsGone)
     EXPECT_EQ(view.pods_of(AttemptId{kAttempt}), nullptr);
 }
 
-TEST(ClusterView, AListReplacesWhatWasToldBefore)
+TEST(WatchedCluster, AListReplacesWhatWasToldBefore)
 {
-    ClusterView view("alpha");
+    WatchedCluster view("alpha");
     view.take_job("ADDED", labelled("u1"));
     view.take_pod("ADDED", labelled("u1"));
     EXPECT_FALSE(view.has_listed());
-    const ClusterView::Time began = std::chrono::steady_clock::now();
+    const WatchedCluster::Time began = std::chrono::steady_clock::now();
 
     view.begin_jobs(began);
     EXPECT_FALSE(view.has_listed());

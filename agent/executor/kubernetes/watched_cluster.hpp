@@ -13,11 +13,11 @@ namespace fathom::agent {
 
 /// The Jobs and pods of a center's agent, as the API server told of them last: by lists of all, and by watches of what
 /// changes. Not thread-safe.
-class ClusterView {
+class WatchedCluster {
   public:
     using Time = std::chrono::steady_clock::time_point;
 
-    explicit ClusterView(std::string center) : center_(std::move(center)) {}
+    explicit WatchedCluster(std::string center) : center_(std::move(center)) {}
 
     /// All Jobs are told anew, as they were at this time or later.
     void begin_jobs(Time began);
