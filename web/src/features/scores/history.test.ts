@@ -32,7 +32,7 @@ describe('the history of a score', () => {
   })
 
   it('has an address that names version, size and units', () => {
-    const score: Score = { ...point(1), trust_factor: 1, diversity: 1 }
+    const score: Score = { ...point(1), trust_factor: 1, diversity: 1, probe_run_ids: ['r1'] }
     const query = new URL(historyPath(score, 'p@1'), 'http://x').searchParams
     expect(Object.fromEntries(query)).toEqual({ unit_type: 'u1', operator: 'fft', version: '1', series: 'n=8 1', policy: 'p@1' })
     expect(historyPath(score, '')).not.toContain('policy')
