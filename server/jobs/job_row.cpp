@@ -3,6 +3,8 @@
 #include "core/model/job_parts.hpp"
 #include "server/store/column.hpp"
 
+#include <algorithm>
+
 namespace fathom::server {
 namespace {
 
@@ -109,12 +111,12 @@ void predict_parts(JobRecord& job, const pqxx::row& row)
     if (is_placed) job.part_predicted = to_part_run(row);
     PredictedRecord predicted = job.predicted.value_or(PredictedRecord{});
     const PartRun run = predicted_run(*parts, part, job.part_predicted);
+    const bool has_interval = job.part_predicted || std::any_of(parts->begin(), parts->end(), [](const JobPart& one) {
+                                  return one.placed.has_value();
+                              });
     predicted.run_s = run.run_s;
-    predicted.low_s = predicted.high_s = std::nullopt;
-    if (job.attempt) {
-        predicted.low_s = run.low_s;
-        predicted.high_s = run.high_s;
-    }
+    predicted.low_s = has_interval ? std::optional(run.low_s) : std::nullopt;
+    predicted.high_s = has_interval ? std::optional(run.high_s) : std::nullopt;
     job.predicted = predicted;
 }
 

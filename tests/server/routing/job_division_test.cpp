@@ -160,6 +160,20 @@ TEST_F(JobDivision, WhatIsPredictedOfItIsOfAllPartsAsWhatTheyTookIs)
               std::stod(sql("SELECT run_s FROM run_prediction ORDER BY decided_at LIMIT 1")));
 }
 
+TEST_F(JobDivision, WherePlacementsPredictedNothingWhatIsPredictedHasNoInterval)
+{
+    const JobId job = submit_divided();
+    sql("UPDATE run_prediction SET run_s = 0");
+
+    const Json shown = job_json(job);
+
+    ASSERT_TRUE(shown["attempt"].is_object());
+    EXPECT_TRUE(shown["steps"]["parts"][0]["placed"].is_null());
+    EXPECT_GT(shown["predicted"]["run_s"].get<double>(), 0) << "the division predicts it";
+    EXPECT_TRUE(shown["predicted"]["low_s"].is_null());
+    EXPECT_TRUE(shown["predicted"]["high_s"].is_null());
+}
+
 TEST_F(JobDivision, AResultThatTakesLongToPassKeepsItWhole)
 {
     const JobId job = submit(stepped(1e9)); // 2 s out and in
