@@ -14,7 +14,7 @@ int StopRequests::poll_limit_ms(SteadyTime now) const
     return static_cast<int>(std::max(left.count(), std::chrono::milliseconds::rep{0}));
 }
 
-std::optional<StopRequest> StopRequests::take(SteadyTime now)
+std::optional<RequestedStop> StopRequests::take(SteadyTime now)
 {
     const std::optional<int> signal = read_all();
     const bool is_another = is_next_another_;
@@ -22,10 +22,10 @@ std::optional<StopRequest> StopRequests::take(SteadyTime now)
     if (!signal) return std::nullopt;
     if (!first_) {
         first_ = now;
-        return StopRequest{.signal = *signal, .is_at_once = false};
+        return RequestedStop{.signal = *signal, .is_at_once = false};
     }
     if (!is_another) return std::nullopt;
-    return StopRequest{.signal = *signal, .is_at_once = true};
+    return RequestedStop{.signal = *signal, .is_at_once = true};
 }
 
 /// The number of the last one; none: none has come.

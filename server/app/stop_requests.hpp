@@ -8,7 +8,7 @@
 namespace fathom::server {
 
 /// What fathomd is asked for by a signal.
-struct StopRequest {
+struct RequestedStop {
     int signal = 0;
     bool is_at_once = false; ///< it was asked to stop before, and is still stopping
 };
@@ -34,7 +34,7 @@ class StopRequests {
     /// Takes all signals that have come.
     /// @param now  read before the call
     /// @return what they ask for that was not asked before
-    std::optional<StopRequest> take(SteadyTime now);
+    std::optional<RequestedStop> take(SteadyTime now);
 
   private:
     std::optional<int> read_all() const;

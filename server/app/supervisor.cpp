@@ -159,7 +159,7 @@ int Supervisor::poll_limit_ms() const
 
 void Supervisor::take_signals()
 {
-    const std::optional<StopRequest> stop = stops_.take(std::chrono::steady_clock::now());
+    const std::optional<RequestedStop> stop = stops_.take(std::chrono::steady_clock::now());
     if (!stop) return;
     if (stop->is_at_once) {
         log_warning("stopping_at_once", {{"signal", stop->signal}});

@@ -37,7 +37,7 @@ class StopRequestsTest : public testing::Test {
     /// What is taken so long after the begin; "": nothing is asked for.
     std::string taken(std::chrono::milliseconds at) const
     {
-        const std::optional<StopRequest> stop = stops_->take(begin_ + at);
+        const std::optional<RequestedStop> stop = stops_->take(begin_ + at);
         if (!stop) return {};
         return std::to_string(stop->signal) + (stop->is_at_once ? " at once" : "");
     }
