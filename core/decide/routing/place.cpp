@@ -341,6 +341,10 @@ void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability
     Weighed& chosen = weighed_[picked];
     const std::int64_t count = counts_[picked].unit_count;
     const StartTerms terms{view.price.get(), count, request_->prefer, request_->budget, &free};
+    // What starts usually take may leave too little time for slower transfers.
+    const auto is_in_time = [&](const StartPlan& one) {
+        return std::max(chosen.start.wait_s, one.start_s) + one.occupied.run_s <= left_s_;
+    };
     StartPlan plan = plan_start(transfer_, view.network.get(), choice_.wait_s, chosen.compute, terms);
     if (plan.window && chosen.gpu_share.is_known) {
         Weighed later = chosen;
@@ -349,16 +353,14 @@ void PlaceChooser::plan_later_start(const UnitTypeView& view, const Availability
         StartPlan again = plan_start(transfer_, view.network.get(), choice_.wait_s, later.compute, terms);
         // The run is the one from this start on only where that is still the best, or nobody is there then either.
         const bool is_as_found =
-            again.window &&
+            again.window && is_in_time(again) &&
             (again.start_s == plan.start_s || (!later.gpu_share.is_known && again.start_s >= chosen.gpu_share.until_s));
         if (is_as_found) {
             plan = std::move(again);
             chosen = std::move(later);
         }
     }
-    // What starts usually take may leave too little time for slower transfers.
-    const bool is_in_time = std::max(chosen.start.wait_s, plan.start_s) + plan.occupied.run_s <= left_s_;
-    if (!plan.window || !is_in_time) return;
+    if (!plan.window || !is_in_time(plan)) return;
     chosen.plan = std::move(plan);
     chosen.gpu_room = find_gpu_room_cost(view, request_->learned_gpu_memory, chosen.plan.start_s, chosen.compute.run_s);
     judge(view, chosen, count);

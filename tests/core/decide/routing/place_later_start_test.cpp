@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,6 +80,29 @@ TEST(PlaceLaterStart, IsAsAtTheFirstWhereTheyStayLonger)
 
     EXPECT_NEAR(winner_of(decision).prediction.run_s, 2 * kHour_s, 1);
     EXPECT_NEAR(winner_of(decision).gpu_share.factor, 2, 1e-9);
+}
+
+// Data take an hour by day and three at night, and the center's own queue leaves no time for that.
+TEST(PlaceLaterStart, OneThatWouldBeTooLateLeavesThePromiseOfTheFirstAsItWas)
+{
+    UnitTypeView view = cheap_at_night();
+    view.queued_s = 18.5 * kHour_s;
+    NetworkProfile::Known network{};
+    for (std::size_t hour = 0; hour < network.days.size(); ++hour)
+        network.days.at(hour) = {.count = 10, .median_bytes = hour < 6 ? 1e6 / 3 : 1e6, .spread = 0};
+    network.overall = {.count = 240, .median_bytes = 1e6, .spread = 0};
+    view.network = std::make_shared<const NetworkProfile>(NetworkProfile::from(network));
+    RouteRequest request = cheap_job_beside(1, view, 8 * kHour_s);
+    request.transfer.in_bytes = 1e6 * kHour_s;
+
+    const Decision decision = route(request, std::vector{view});
+
+    const Candidate& winner = winner_of(decision);
+    EXPECT_FALSE(winner.plan.window);
+    EXPECT_NEAR(winner.prediction.run_s, 3 * kHour_s, 1);
+    EXPECT_NEAR(winner.compute_s, 2 * kHour_s, 1);
+    EXPECT_NEAR(winner.raw.run_s, 2 * kHour_s, 1);
+    EXPECT_TRUE(winner.gpu_share.is_known);
 }
 
 // Among many unit types most are never looked at: a bound says that they cannot win.
