@@ -181,7 +181,7 @@ struct RouteTable::Impl {
     /// exact kind. Starts and delays are those of the bounds.
     double least_by_count(const RouteRequest& request, RouteKind& kind, std::size_t unit_type,
                           const LeastSlowdown& slowdown);
-    /// The counts of units, one after the other, that a choice of a job that shares devices would weigh.
+    /// All counts of units that a choice of a job that shares devices may weigh; of many it leaves some out.
     struct CountRange {
         std::int64_t first{};
         std::int64_t last{};
@@ -195,7 +195,7 @@ struct RouteTable::Impl {
     /// What choices there would multiply run times with.
     double correction_factor(const RouteRequest& request, const PlaceChooser& chooser, const PlaceRun& known,
                              const DividedRun& run, std::size_t unit_type) const;
-    /// The runs at one place, on all counts of units that a choice would weigh. Refers to what it is made of.
+    /// The runs at one place, on all counts of units that a choice may weigh. Refers to what it is made of.
     struct PlaceRuns {
         const DividedRun* run = nullptr; ///< alone, before the correction
         CountRange counts;

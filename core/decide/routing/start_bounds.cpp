@@ -12,6 +12,9 @@ namespace {
 /// By which a moment may be earlier than the seconds that it was made of.
 constexpr double kMomentOff_s = 1e-6;
 
+/// Up to here choices weigh each count of units; of more they leave some out (counts_between()).
+constexpr std::int64_t kEachWeighed = 1000;
+
 /// Of so many units for so long, at the dearest hour.
 double most_cost(const UnitPrice& price, double held_s, std::int64_t unit_count)
 {
@@ -105,8 +108,10 @@ RouteKind::MostLimited RouteTable::Impl::most_limited(const PlaceChooser& choose
     const double wait_s =
         waits_of(knowledge).most_wait_s(view.id.value, free.from_s, columns->facts(unit_type).queued_s);
     const double moved_s = most_transfer_s(view.network.get(), runs.moved_bytes);
-    // What is least of all counts is no more than of these two: mostly the cheapest, and the one that ends first.
-    for (const std::int64_t count : {runs.counts.first, std::min(runs.counts.last, free.units)}) {
+    // What is least of all counts is no more than of these two: mostly the cheapest, and the one that ends first. The
+    // first is weighed in any case.
+    const std::int64_t most_weighed = runs.counts.last <= kEachWeighed ? runs.counts.last : runs.counts.first;
+    for (const std::int64_t count : {runs.counts.first, std::min(most_weighed, free.units)}) {
         if (count < runs.counts.first || count > free.units) continue;
         const double run_s = runs.run->run_s(count) * runs.factor / kBoundFactor;
         most.completion_s = std::min(most.completion_s, (wait_s + run_s + moved_s) / kBoundFactor);
