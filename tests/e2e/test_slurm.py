@@ -377,9 +377,15 @@ def test_other_peoples_jobs_in_a_cluster_count(network):
     try:
         wait_until(lambda: (queue_wait_s(network, "core-alpha") or 0) > 20 * 60, 180, "the agent saying that alpha is busy")
         assert "a new job starts in" in network.cli("unit", "show", "alpha/core-alpha")
-        jobs = [network.submit(command=["true"], wall_limit_s=300,
-                               operators=[{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}],
-                               units={"count": 1})["id"] for _ in range(3)]
+        job = {"command": ["true"], "wall_limit_s": 300, "units": {"count": 1},
+               "operators": [{"id": "dgemm", "parameters": {"m": 256, "n": 256, "k": 256}, "count": 10}]}
+
+        def place():
+            decision = network.rest.post("/placements:preview", job, expect=200)["decision"]
+            return decision["candidates"][decision["winner"]]["center"] if decision["winner"] is not None else None
+        # Until the catalog is read again the router knows no better than before.
+        wait_until(lambda: place() == "beta", 60, "the router knowing that alpha is busy")
+        jobs = [network.submit(**job)["id"] for _ in range(3)]
         for job_id in jobs:
             ended = network.wait_job(job_id, 120)
             assert (ended["state"], ended["attempt"]["center"]) == ("succeeded", "beta")
