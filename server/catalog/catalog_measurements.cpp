@@ -27,7 +27,7 @@ constexpr const char* kSelectChanges = "SELECT unit_type_id, version FROM measur
 constexpr const char* kSelectMeasurements = R"sql(
     SELECT r.unit_type_id, r.unit_count, r.operator_id, r.operator_version, r.parameters_key, r.operations, r.bytes, r.median_s, r.ci_low_s, r.ci_high_s, r.error,
            r.tolerance, r.start_up_s, r.probe_run_id, r.measured_at, r.cache_verdict, r.one_thread_median_s, r.one_thread_ci_low_s, r.one_thread_ci_high_s, r.newness
-    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id", "''") R"sql( p
          CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("u.id", "p", "$2") R"sql( r
     ORDER BY r.unit_type_id, r.unit_count, r.operator_id, r.parameters_key, r.operator_version, r.newness)sql";
 
@@ -111,9 +111,13 @@ struct SeveralResults {
     /// `measured` at best: time × cores.
     MeasuredOperator on_one_core(MeasuredOperator measured, std::int64_t cores) const
     {
-        if (!one_thread.empty()) return combine_results(one_thread);
-        for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
-            *time *= static_cast<double>(cores);
+        if (!one_thread.empty())
+            measured = combine_results(one_thread);
+        else
+            for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
+                *time *= static_cast<double>(cores);
+        // No score rests on it, and the names of several runs are longer than all else.
+        measured.older_run_ids = std::vector<std::string>();
         return measured;
     }
 };

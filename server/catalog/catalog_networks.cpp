@@ -18,7 +18,7 @@ constexpr const char* kSelectTransferCounts = R"sql(
 
 // From the index measurement_of_operator.
 constexpr const char* kCountNodeResults = R"sql(
-    SELECT u.center_id, count(*) AS results, max(m.measured_at) AS newest
+    SELECT u.center_id, count(*) AS results, count(*) FILTER (WHERE u.active) AS of_active, max(m.measured_at) AS newest
     FROM measurement m JOIN unit_type u ON u.id = m.unit_type_id
     WHERE m.operator_id IN ('mpi_bandwidth', 'tcp_allreduce', 'compression', 'decompression') AND m.void_reason = ''
       AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
@@ -77,10 +77,11 @@ KnownNodes select_nodes(pqxx::work& transaction, const CatalogSnapshot& catalog,
     std::vector<std::string> changed;
     for (const pqxx::row& row : transaction.exec(kCountNodeResults)) {
         const auto id = row["center_id"].as<std::string>();
-        KnownNodeTransfers found{row["results"].as<std::int64_t>(), to_timestamp(row["newest"]), {}};
+        KnownNodeTransfers found{
+            row["results"].as<std::int64_t>(), row["of_active"].as<std::int64_t>(), to_timestamp(row["newest"]), {}};
         const auto known = previous.find(id);
-        const bool is_same =
-            known != previous.end() && known->second.results == found.results && known->second.newest == found.newest;
+        const bool is_same = known != previous.end() && known->second.results == found.results &&
+                             known->second.of_active == found.of_active && known->second.newest == found.newest;
         if (is_same)
             found.transfers = known->second.transfers;
         else

@@ -51,9 +51,10 @@ struct KnownNetwork {
 };
 using KnownNetworks = std::map<std::string, KnownNetwork, std::less<>>; ///< by id of the unit type
 
-/// What was measured of data between a center's nodes; the first two tell whether there are newer results.
+/// What was measured of data between a center's nodes; all before `transfers` tells whether that is still so.
 struct KnownNodeTransfers {
     std::int64_t results{};
+    std::int64_t of_active{}; ///< of these, results of unit types that the catalog has
     Timestamp newest{};
     NodeTransfers transfers;
 };

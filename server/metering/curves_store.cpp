@@ -22,9 +22,9 @@ constexpr const char* kSelectCounts = R"sql(
         SELECT c.id AS center_id, c.name AS center, u.id AS unit_type_id, u.name AS unit_type, p.operator_id,
                p.parameters_key, p.operator_version, array_agg(p.unit_count) AS unit_counts
         FROM unit_type u JOIN center c ON c.id = u.center_id
-             CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+             CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id", "$3::text") R"sql( p
         WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
-          AND ($3 = '' OR p.operator_id = $3) AND (u.id, p.operator_id, p.parameters_key) > ($4, $5, $6) AND u.id >= $4
+          AND (u.id, p.operator_id, p.parameters_key) > ($4, $5, $6) AND u.id >= $4
           AND EXISTS (SELECT 1 FROM measurement m WHERE m.unit_type_id = u.id AND m.unit_count > 1 AND m.void_reason = '')
           AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql(
         GROUP BY c.id, u.id, p.operator_id, p.parameters_key, p.operator_version

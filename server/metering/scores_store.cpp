@@ -19,13 +19,13 @@ constexpr const char* kSelectMeasurements = R"sql(
         FROM unit_type u JOIN center c ON c.id = u.center_id
         WHERE ($1 = '' OR c.id = $1 OR c.name = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
           AND (c.name, u.name) >= ($4, $5)
-          AND EXISTS (SELECT 1 FROM )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p WHERE ($3 = '' OR p.operator_id = $3)
-                      AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql()
+          AND EXISTS (SELECT 1 FROM )sql" FATHOM_MEASURED_PLACES("u.id", "$3::text") R"sql( p
+                      WHERE )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql()
         ORDER BY c.name, u.name LIMIT $9::bigint + 1),
     paged AS MATERIALIZED (
         SELECT chosen.*, p.*
-        FROM chosen CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("chosen.unit_type_id") R"sql( p
-        WHERE ($3 = '' OR p.operator_id = $3) AND )sql" FATHOM_IS_IN_USE("chosen.unit_type_id", "p") R"sql(
+        FROM chosen CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("chosen.unit_type_id", "$3::text") R"sql( p
+        WHERE )sql" FATHOM_IS_IN_USE("chosen.unit_type_id", "p") R"sql(
           AND (chosen.center, chosen.unit_type, p.operator_id, p.parameters_key, p.unit_count) > ($4, $5, $6, $7, $8::bigint)
         ORDER BY chosen.center, chosen.unit_type, p.operator_id, p.parameters_key, p.unit_count LIMIT $9::bigint)
     SELECT r.*, paged.center_id, paged.center, paged.unit_type
@@ -70,7 +70,7 @@ constexpr const char* kCountPlaces = R"sql(
 constexpr const char* kSelectUnitMeasurements = R"sql(
     SELECT r.unit_type_id, r.operator_id, r.parameters_key, r.operations, r.bytes, r.median_s, r.ci_low_s, r.ci_high_s, r.error,
            r.tolerance, r.start_up_s, r.probe_run_id, r.measured_at, r.cache_verdict, r.newness
-    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id") R"sql( p
+    FROM unnest($1::text[]) AS u (id) CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("u.id", "''") R"sql( p
          CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("u.id", "p", "$2") R"sql( r
     WHERE p.unit_count = 1 AND )sql" FATHOM_IS_IN_USE("u.id", "p") R"sql(
     ORDER BY r.unit_type_id, r.operator_id, r.parameters_key, r.newness)sql";

@@ -20,9 +20,9 @@ constexpr Statement kSelectUnitTypes{"metering_speedup_unit_types", R"sql(
     WHERE (c.id = $1 OR c.name = $1) AND c.revoked_at IS NULL ORDER BY u.name)sql"};
 
 constexpr Statement kSelectMeasured{"metering_speedup_measured", R"sql(
-    SELECT r.* FROM )sql" FATHOM_MEASURED_PLACES("$1::text") R"sql( p
+    SELECT r.* FROM )sql" FATHOM_MEASURED_PLACES("$1::text", "$2::text") R"sql( p
          CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("$1::text", "p", "$3::bigint") R"sql( r
-    WHERE p.unit_count = 1 AND p.operator_id = $2 AND )sql" FATHOM_IS_IN_USE("$1::text", "p") R"sql(
+    WHERE p.unit_count = 1 AND )sql" FATHOM_IS_IN_USE("$1::text", "p") R"sql(
     ORDER BY r.parameters_key, r.newness)sql"};
 
 constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(

@@ -28,8 +28,8 @@ select_compressions(pqxx::transaction_base& transaction, const std::vector<std::
     // fraction is at most 1.
     constexpr Statement kSelect{"rows_select_compressions", R"sql(
         SELECT n.*, LEAST(f.fraction, 1) AS fraction
-        FROM unnest($1::text[]) AS t (id)
-             CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("t.id") R"sql( p
+        FROM unnest($1::text[]) AS t (id) CROSS JOIN (VALUES ('compression'), ('decompression')) AS way (id)
+             CROSS JOIN LATERAL )sql" FATHOM_MEASURED_PLACES("t.id", "way.id") R"sql( p
              CROSS JOIN LATERAL )sql" FATHOM_NEWEST_RESULTS("t.id", "p", "$2::bigint") R"sql( n
              LEFT JOIN LATERAL (
                  SELECT (o -> 'figures' ->> 'compressed_fraction')::float8 AS fraction
@@ -37,7 +37,7 @@ select_compressions(pqxx::transaction_base& transaction, const std::vector<std::
                  WHERE r.id = n.probe_run_id AND n.newness = 1 AND o ->> 'id' = 'compression'
                    AND n.operator_id = 'compression' AND o -> 'parameters' = COALESCE(n.drawn, n.parameters)
                  LIMIT 1) f ON true
-        WHERE p.operator_id IN ('compression', 'decompression') AND p.unit_count = 1
+        WHERE p.unit_count = 1
           AND )sql" FATHOM_IS_IN_USE("t.id", "p") R"sql(
         ORDER BY n.unit_type_id, n.operator_id, n.parameters_key, n.newness)sql"};
     std::map<std::string, std::vector<MeasuredCompression>> both_ways;
@@ -87,7 +87,7 @@ inline std::map<std::string, NodeNetwork> select_node_networks(pqxx::transaction
           AND m.void_reason = '' AND m.bytes > 0 AND m.median_s > 0 AND f.hosts BETWEEN 2 AND 1000000
           AND f.processes BETWEEN 2 AND 1000000
           AND NOT EXISTS (SELECT 1 FROM operator_in_use v WHERE v.id = m.operator_id AND v.version <> m.operator_version)
-        ORDER BY u.center_id, m.operator_id, abs(ln(m.bytes / 1e8)), m.measured_at DESC)sql"};
+        ORDER BY u.center_id, m.operator_id, abs(ln(m.bytes / 1e8)), m.measured_at DESC, m.probe_run_id)sql"};
     std::map<std::string, NodeNetwork> networks;
     if (centers.empty()) return networks;
     for (const pqxx::row& row : exec(transaction, kSelect, sql_array(centers)))

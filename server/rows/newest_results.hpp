@@ -17,8 +17,9 @@
 /// its newest results, however many it has. `unit_type` is the expression of a unit type's id.
 
 /// SQL: the places of a unit type with results that were not found to be false, as unit_count, operator_id,
-/// parameters_key, operator_version.
-#define FATHOM_MEASURED_PLACES(unit_type)                                                                              \
+/// parameters_key, operator_version; of one operator, or of all where `operator_id` is ''. From a place of another
+/// operator the next step is to the first of this one, at the same count or at the next.
+#define FATHOM_MEASURED_PLACES(unit_type, operator_id)                                                                 \
     "(WITH RECURSIVE place AS ("                                                                                       \
     "(SELECT m.unit_count, m.operator_id, m.parameters_key, m.operator_version FROM measurement m "                    \
     "WHERE m.unit_type_id = " unit_type " AND m.void_reason = '' "                                                     \
@@ -26,10 +27,14 @@
     "UNION ALL SELECT next.* FROM place p CROSS JOIN LATERAL ("                                                        \
     "SELECT m.unit_count, m.operator_id, m.parameters_key, m.operator_version FROM measurement m "                     \
     "WHERE m.unit_type_id = " unit_type " AND m.void_reason = '' "                                                     \
-    "AND (m.unit_count, m.operator_id, m.parameters_key, m.operator_version) "                                         \
-    "> (p.unit_count, p.operator_id, p.parameters_key, p.operator_version) "                                           \
+    "AND (m.unit_count, m.operator_id, m.parameters_key, m.operator_version) > ("                                      \
+    "CASE WHEN " operator_id " <> '' AND p.operator_id > " operator_id                                                 \
+    " THEN p.unit_count + 1 ELSE p.unit_count END, "                                                                   \
+    "CASE WHEN " operator_id " = '' THEN p.operator_id ELSE " operator_id " END, "                                     \
+    "CASE WHEN " operator_id " IN ('', p.operator_id) THEN p.parameters_key ELSE '' END, "                             \
+    "CASE WHEN " operator_id " IN ('', p.operator_id) THEN p.operator_version ELSE 0 END) "                            \
     "ORDER BY m.unit_count, m.operator_id, m.parameters_key, m.operator_version LIMIT 1) next) "                       \
-    "SELECT * FROM place)"
+    "SELECT * FROM place WHERE " operator_id " IN ('', operator_id))"
 
 /// SQL: whether a `place` (its name in the statement) is of the version that is in use; of an operator that the library
 /// lacks, of the newest version that was measured there.

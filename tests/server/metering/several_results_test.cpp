@@ -6,11 +6,15 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace fathom::server {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 class SeveralResults : public Metering {
   protected:
@@ -173,6 +177,38 @@ TEST_F(SeveralResults, OfManyPlacesAreListedPageByPage)
         EXPECT_THAT(places("op1", size), ElementsAre("u1/op1", "u2/op1", "u3/op1")) << size;
         EXPECT_THAT(places("op3", size), ElementsAre("u2/op3")) << size;
     }
+}
+
+TEST_F(SeveralResults, OfOneOperatorAreFoundAtEveryCountAndSizeBesideOthers)
+{
+    // Places of one operator are gone to past those of others, before and after it in the order of the index.
+    for (const auto& [operator_id, count, size] :
+         std::vector<std::tuple<std::string, int, std::string>>{{"op1", 1, "n=10"},
+                                                                {"op1", 1, "n=20"},
+                                                                {"op1", 3, "n=10"},
+                                                                {"op2", 2, "n=10"},
+                                                                {"op3", 1, "n=10"},
+                                                                {"op3", 2, "n=10"},
+                                                                {"op3", 2, "n=20"},
+                                                                {"op4", 4, "n=10"}}) {
+        const double median_s = 100 + count * 10 + size[2];
+        measure(operator_id, median_s, 0);
+        store_.sql("UPDATE measurement SET unit_count = " + std::to_string(count) + ", parameters_key = '" + size +
+                   "' WHERE operator_id = '" + operator_id + "' AND median_s = " + std::to_string(median_s));
+    }
+    const auto counts = [this](const std::string& operator_id) {
+        std::vector<std::string> found;
+        for (const OperatorScore& one : scores({.center = "", .unit_type = "", .operator_id = operator_id}))
+            found.push_back(one.record.measured.parameters_key + " on " + std::to_string(one.record.unit_count));
+        return found;
+    };
+
+    EXPECT_THAT(counts("op1"), ElementsAre("n=10 on 1", "n=10 on 3", "n=20 on 1"));
+    EXPECT_THAT(counts("op2"), ElementsAre("n=10 on 2"));
+    EXPECT_THAT(counts("op3"), ElementsAre("n=10 on 1", "n=10 on 2", "n=20 on 2"));
+    EXPECT_THAT(counts("op4"), ElementsAre("n=10 on 4"));
+    EXPECT_THAT(counts("op5"), IsEmpty());
+    EXPECT_EQ(counts("").size(), 8U);
 }
 
 TEST_F(SeveralResults, TellTheCoefficientsOfCpuOrGpuTogether)

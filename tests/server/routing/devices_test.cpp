@@ -140,6 +140,14 @@ TEST_F(Devices, WhatWasMeasuredBetweenTheNodesOfACenterIsWhatS6IsAskedOnThere)
         reload_catalog();
         return catalog_.get()->unit_types.front().nodes.between_hosts_gb == 0;
     })) << "what was found to be false counts no longer";
+    for (const bool is_active : {false, true}) {
+        sql(std::string("UPDATE unit_type SET active = ") + (is_active ? "true" : "false") + " WHERE id = '" + core +
+            "'");
+        EXPECT_TRUE(test::eventually([&] {
+            reload_catalog();
+            return catalog_.get()->unit_types.front().nodes.compression.has_value() == is_active;
+        })) << "a unit type that its center offers no more says nothing";
+    }
 }
 
 TEST_F(Devices, ANeedOfGpuMemoryIsMetAndReachesTheJob)
