@@ -1,5 +1,7 @@
 #include "core/decide/routing/route_inputs_fields.hpp"
 
+#include <limits>
+
 namespace fathom::route_inputs {
 namespace {
 
@@ -168,7 +170,7 @@ std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& err
 {
     const Json* const json = unit_type.object("compression");
     if (json == nullptr) return std::nullopt;
-    constexpr double kLeast = 1e-12;
+    constexpr double kLeast = std::numeric_limits<double>::denorm_min(); // a center may claim any
     ObjectReader reader(*json, unit_type.path_of("compression"), errors);
     Compression compression;
     compression.fraction = reader.required_number("fraction", kLeast, 1);

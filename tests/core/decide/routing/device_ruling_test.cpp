@@ -416,6 +416,19 @@ TEST_F(DeviceRulingTest, OffersLeaveOutGpusAndSaySo)
     EXPECT_EQ(others.places[0].unit_type, gpu_);
 }
 
+TEST_F(DeviceRulingTest, WhatIsKeptIsReadHoweverAbsurdACentersCompressionIs)
+{
+    request_.compresses = true;
+    for (UnitTypeView& view : views_)
+        view.nodes = {10, Compression{1e-200, 1e-18}};
+
+    const Result<RouteInputs> inputs =
+        parse_route_inputs(route_inputs_json(request_, UnitTypeList(views_), {}, decide()));
+
+    ASSERT_TRUE(inputs.has_value());
+    EXPECT_EQ(inputs->unit_types.front().nodes, views_.front().nodes);
+}
+
 TEST_F(DeviceRulingTest, ADecisionIsMadeAgainFromWhatIsKeptOfIt)
 {
     request_.gpu_threshold = 2;
