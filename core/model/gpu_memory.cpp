@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t kMaxDeviceBytes = 1LL << 50U;
 constexpr std::int64_t kMaxCount = 1LL << 60U;
 constexpr double kMaxSeconds = 1e12;
+constexpr double kMaxIterations = 1e12;
 constexpr std::size_t kMaxDeviceNameLength = 256;
 
 GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const std::string& path,
@@ -36,9 +37,9 @@ std::optional<ExpectedIterations> read_expected_iterations(ObjectReader& job, co
     if (json == nullptr) return std::nullopt;
     ObjectReader reader(*json, path + ".expected_iterations", errors);
     ExpectedIterations expected;
-    expected.likely = reader.required_number("likely", 0, kMaxSeconds);
-    expected.low = reader.required_number("low", 0, kMaxSeconds);
-    expected.high = reader.required_number("high", 0, kMaxSeconds);
+    expected.likely = reader.required_number("likely", 0, kMaxIterations);
+    expected.low = reader.required_number("low", 0, kMaxIterations);
+    expected.high = reader.required_number("high", 0, kMaxIterations);
     expected.runs = reader.required_integer("runs", 1, kMaxCount);
     expected.mean_error = reader.optional_number("mean_error", 0, kMaxSeconds);
     return expected;
@@ -162,8 +163,11 @@ Json job_json(const SharedGpuJob& job)
     if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
     if (job.kept_pace) json["kept_pace"] = *job.kept_pace;
     if (const auto& expected = job.expected_iterations) {
-        json["expected_iterations"] = {
-            {"likely", expected->likely}, {"low", expected->low}, {"high", expected->high}, {"runs", expected->runs}};
+        // Of a kind whose runs differ by far the interval may reach beyond what is read.
+        json["expected_iterations"] = {{"likely", std::min(expected->likely, kMaxIterations)},
+                                       {"low", std::min(expected->low, kMaxIterations)},
+                                       {"high", std::min(expected->high, kMaxIterations)},
+                                       {"runs", expected->runs}};
         if (expected->mean_error) json["expected_iterations"]["mean_error"] = *expected->mean_error;
     }
     return json;

@@ -215,11 +215,12 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
     turns_.add(key(id), {.gpus = {}, .share = client.share, .priority = client.priority, .group = group_of(id, client)},
                now_s);
     turns_.use(key(id), gpu, now_s);
+    // Of one that was there before the manager began anew nobody knows how many iterations it has had.
     if (settings_.turns.at_once > 1)
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class,
                              .known_as = client.known_as,
-                             .has_kind = !client.kind.empty()});
+                             .has_kind = !client.kind.empty() && !is_back});
     // After the start's end a program's word alone lets it go beside nobody.
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);

@@ -23,7 +23,7 @@ struct PacedProgram {
     KernelClass kernel_class{KernelClass::kUnknown};
     /// What pairs that were measured elsewhere know it by (GpuPair); empty: they do not.
     std::string known_as{};
-    /// Others of its kind may come: for them it is learned how many iterations it had.
+    /// Others of its kind may come, and it has just begun: for them it is learned how many iterations it had.
     bool has_kind{true};
 };
 

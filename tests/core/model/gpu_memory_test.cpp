@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace fathom {
 namespace {
 
@@ -41,6 +43,21 @@ TEST(GpuMemoryReport, IsReadAsItWasWritten)
 
     EXPECT_EQ(to_json(read_gpu_memory_report(reader, errors)), written);
     EXPECT_TRUE(errors.empty());
+}
+
+TEST(GpuMemoryReport, AnIntervalWithoutAnEndIsWrittenSoThatItIsRead)
+{
+    GpuMemoryReport report = report_with(2);
+    report.gpus[0].jobs[1].expected_iterations->high = std::numeric_limits<double>::infinity();
+    const Json written = to_json(report);
+    std::vector<FieldError> errors;
+    ObjectReader reader(written, "", errors);
+
+    const GpuMemoryReport read = read_gpu_memory_report(reader, errors);
+
+    EXPECT_TRUE(errors.empty());
+    EXPECT_EQ(read.gpus.at(0).jobs.at(1).expected_iterations.value().likely, 100);
+    EXPECT_GE(read.gpus[0].jobs[1].expected_iterations->high, 1e9);
 }
 
 TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)

@@ -230,6 +230,18 @@ TEST(GpuAtOnce, HowManyIterationsOthersOfItsKindHadIsReported)
     EXPECT_FALSE(all.gpu().jobs.at(1).expected_iterations) << "nobody says what it is called";
 }
 
+TEST(GpuAtOnce, OfOneThatWasThereBeforeItIsNotLearnedHowManyIterationsItHad)
+{
+    TwoAtOnce all;
+    all.join(1, kOneMiB, kOneMiB, kClassMemory, kHadTurn);
+    all.iterate(1, 0.1, 50);
+    all.leave(1);
+
+    all.join(1, kOneMiB, kOneMiB, kClassMemory);
+
+    EXPECT_FALSE(all.gpu().jobs.at(0).expected_iterations) << "its first ones were counted by another manager";
+}
+
 /// They say what they are called: kind-1 and kind-2.
 TEST(GpuAtOnce, WhatOtherCentersMeasuredDecidesWhoIsLetGo)
 {
