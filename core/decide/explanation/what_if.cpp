@@ -148,7 +148,10 @@ void apply_what_if(const WhatIf& what_if, RouteRequest& request, std::vector<Uni
     if (passes_s > 0) request.transfer.now = *what_if.now;
     for (UnitTypeView& view : unit_types) {
         if (passes_s > 0) let_time_pass(view, passes_s);
-        if (freed.contains(view.center_name)) free_all(view);
+        if (freed.contains(view.center_name)) {
+            free_all(view);
+            request.gpu_shares.erase(view.id.value); // who had parts of its GPUs is not there either
+        }
         if (const std::optional<std::int64_t> price = find_price(prices, view)) {
             PriceEntry entry;
             entry.per_unit_hour_micros = *price;

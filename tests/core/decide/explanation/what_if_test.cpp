@@ -83,6 +83,17 @@ TEST(WhatIf, FreesCentersButNotFromTheirMaintenance)
     EXPECT_EQ(question.winner_with(free).center, "alpha");
 }
 
+TEST(WhatIf, OnGpusOfFreedCentersNobodySlowsTheJob)
+{
+    Question question;
+    question.request.gpu_shares = {{"ut_beta", {.share = 0.1, .spread = 0, .until_s = 1e6, .neighbours = 1}}};
+    WhatIf free;
+    free.free_centers = {"beta"};
+
+    EXPECT_EQ(question.winner_with({}).center, "alpha") << "600 s, not 3000 s";
+    EXPECT_EQ(question.winner_with(free).center, "beta") << "300 s";
+}
+
 TEST(WhatIf, ChangesPrices)
 {
     Question question;
