@@ -93,7 +93,7 @@ void fields(Archive& archive, T& pairs)
     list_fields(archive, pairs.shares, [&](auto& one) {
         archive.real(one.share, NumberRange::kAmount);
         archive.real(one.spread, NumberRange::kAmount);
-        archive.integer(one.count);
+        archive.integer(one.count, 0, kAll);
         archive.choice(one.source, PairSource::kMeasured);
     });
 }

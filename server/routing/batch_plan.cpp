@@ -58,7 +58,6 @@ DecidedCycle note_cycle(const UnitLedger& units, const CycleLedger& ledger, cons
     cycle.moment.calendar = requests.catalog()->calendar;
     cycle.moment.reserved = ledger.reserved;
     cycle.moment.gpu_rooms = units.gpu_rooms();
-    cycle.moment.gpus = units.gpus();
     cycle.moment.planned = ledger.planned;
     cycle.moment.planned.insert(cycle.moment.planned.end(), units.reserved_later().begin(),
                                 units.reserved_later().end());
@@ -160,6 +159,8 @@ Result<DecidedBatch> plan_batch(ReadBatch batch, const BatchTools& tools, BatchR
     DecidedBatch decided;
     UnitLedger& units = begin_ledger(tools, requests, batch);
     if (tools.settings->recorder != nullptr) decided.cycle = note_cycle(units, *tools.ledger, requests);
+    // Without pairs nobody asks who has which GPU.
+    if (decided.cycle && batch.input.gpu_pairs) decided.cycle->moment.gpus = units.gpus();
     SchedulePlan plan = schedule(units, batch.input);
     const double decision_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     PlannedBatch& planned = decided.planned;
