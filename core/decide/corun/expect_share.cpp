@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -28,20 +31,28 @@ std::optional<ExpectedGpuShare> share_beside(const PairMember& newcomer, const s
     return expected;
 }
 
+/// Of its tenants, in order.
+std::vector<std::string_view> kinds_on(const TenantedGpu& gpu)
+{
+    std::vector<std::string_view> kinds;
+    kinds.reserve(gpu.tenants.size());
+    for (const GpuTenant& tenant : gpu.tenants)
+        kinds.emplace_back(tenant.kind);
+    std::sort(kinds.begin(), kinds.end());
+    return kinds;
+}
+
 /// Which of the GPUs comes first for the job of those that have a free part.
 std::optional<std::size_t> first_open(const PairMember& newcomer, std::span<const TenantedGpu> gpus,
                                       const PairKnowledge& pairs)
 {
     std::vector<DeviceOption> options;
     std::vector<std::size_t> open;
-    std::optional<std::size_t> empty_parts;
+    // There may be thousands: of those that are alike the first one comes first.
+    std::set<std::pair<std::size_t, std::vector<std::string_view>>> seen;
     for (std::size_t i = 0; i < gpus.size(); ++i) {
         const TenantedGpu& gpu = gpus[i];
-        if (gpu.free_parts == 0) continue;
-        if (gpu.tenants.empty()) { // all of these are alike but for their parts, and there may be thousands
-            if (empty_parts && *empty_parts <= gpu.free_parts) continue;
-            empty_parts = gpu.free_parts;
-        }
+        if (gpu.free_parts == 0 || !seen.emplace(gpu.free_parts, kinds_on(gpu)).second) continue;
         DeviceOption& option = options.emplace_back();
         option.free_parts = gpu.free_parts;
         for (const GpuTenant& tenant : gpu.tenants)

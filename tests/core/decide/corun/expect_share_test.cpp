@@ -98,6 +98,19 @@ TEST(PlaceTenant, TakesThePartsThatItsCenterWouldGive)
     EXPECT_EQ(gpus[0], (TenantedGpu{{{"solve", 50}}, 2}));
 }
 
+TEST(PlaceTenant, OfGpusThatAreAlikeTheFirstIsTaken)
+{
+    const PairModel pairs = solve_beside_stream(0.6);
+    std::vector<TenantedGpu> gpus{{{}, 2}, {{{"stream", 300}}, 1}, {{{"stream", 900}}, 1}, {{{"stream", 100}}, 1}};
+
+    EXPECT_EQ(expect_gpu_share("solve", gpus, pairs).value().until_s, 300);
+    for (int i = 0; i < 4; ++i)
+        place_tenant(gpus, {"solve", 100}, 1, pairs);
+
+    EXPECT_EQ(gpus[1].free_parts + gpus[2].free_parts + gpus[3].free_parts, 0U);
+    EXPECT_EQ(gpus[0], (TenantedGpu{{{"solve", 100}}, 1}));
+}
+
 TEST(PlaceTenant, IsApartFromWhomItWouldHurtWhereAGpuIsFree)
 {
     const PairModel pairs = solve_beside_stream(0.1);
