@@ -168,6 +168,9 @@ TEST_F(LearnedGpuNeeds, CountAgainstAPlaceWhoseGpusHaveLess)
     EXPECT_GT(room.at("penalty_s").get<double>(), 0);
     EXPECT_TRUE(gpu_room_of(start("render")).is_null()) << "of which nothing is known";
     report(14);
+    EXPECT_TRUE(gpu_room_of(start("solve")).is_object()) << "the one before is expected to have the two that are left";
+    finish(job, 10);
+    report(12);
     EXPECT_TRUE(gpu_room_of(start("solve")).is_null());
 }
 

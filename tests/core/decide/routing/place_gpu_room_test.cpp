@@ -98,6 +98,7 @@ TEST(PlaceGpuRoom, WhatJobsThatWerePlacedThereAreExpectedToHaveCounts)
 
     EXPECT_EQ(winner_of(decision).gpu_room.missing_bytes, 3 * kGigabyte);
     EXPECT_TRUE(decision.can_start_now);
+    view.gpu_memory_bytes = 32 * kGigabyte;
     RouteRequest saying = job_of(1);
     saying.units.gpu_memory = {4 * kGigabyte, kGigabyte};
     EXPECT_TRUE(route(saying, std::vector{view}).can_start_now) << "who says its need waits for nobody's guess";
