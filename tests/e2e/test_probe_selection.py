@@ -128,10 +128,12 @@ def test_a_probe_whose_agent_dies_is_marked_and_repeated_and_counts_once(network
     order = {"probe_task_id": task["id"], "force": True, "selection": "user", "unit_types": ["alpha/core"]}
     first = network.rest.post("/probe-runs", order)["items"][0]
     wait_until(lambda: network.rest.get(f"/probe-runs/{first['id']}")["units"], 120, "the probe's start")
+    attempt_id = network.job(first["job_id"])["attempt"]["id"]
     alpha.process.kill()
     lost = wait_until(lambda: (lambda r: r if r["state"] != "queued" else None)(
         network.rest.get(f"/probe-runs/{first['id']}")), 120, "the run being marked")
     assert lost["state"] == "lost" and "fell silent" in lost["error"]
+    wait_until(lambda: list(network.folder.glob(f"*/attempts/{attempt_id}/status.json")), 180, "the supervisor having ended it")
 
     alpha.start()
     report = wait_until(lambda: (lambda r: r if [x["state"] for x in r["runs"]] == ["lost", "succeeded"] else None)(
