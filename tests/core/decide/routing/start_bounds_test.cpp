@@ -292,9 +292,14 @@ TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
 
             ASSERT_EQ(kind.filter[i], RouteKind::kStays) << "what can never run has no such bound";
             ASSERT_LE(rough, bound) << world << " " << i;
-            ASSERT_LE(bound, kind.objective[i]) << world << " " << i;
-            ASSERT_LE(rough_limits[0], kind.completion_s[i]) << world << " " << i;
-            ASSERT_LE(rough_limits[1], kind.cost[i]) << world << " " << i;
+            // All are by 1e-9 below what a choice has, and rounded apart. The close bound of the cost leaves transfers
+            // out, which the rough one has, and is none where there is no budget.
+            constexpr double kRounded = 1 + 1e-12;
+            ASSERT_LE(bound, kRounded * kind.objective[i]) << world << " " << i;
+            ASSERT_LE(rough_limits[0], kRounded * kind.completion_s[i]) << world << " " << i;
+            if (request.budget && !request.transfer.moves_data()) {
+                ASSERT_LE(rough_limits[1], kRounded * kind.cost[i]) << world << " " << i;
+            }
             ASSERT_LE(kind.completion_s[i], most.completion_s) << world << " " << i;
             ASSERT_LE(kind.cost[i], most.cost) << world << " " << i;
             ++bounded;
