@@ -26,6 +26,10 @@ const WaitHistory& waits_of(const RouteKnowledge& knowledge);
 /// What the time that is asked for lets expect of a job without operators; without a share for others.
 AskedTime asked_time_of(const RouteRequest& request, const RunHistory* runs);
 
+/// Whether plan_start() takes full hours for starts that wait for a price: not of who moves so much over a network
+/// whose hours are others.
+bool starts_by_the_hour(const UnitTypeView& view, double moved_bytes);
+
 /// What a choice is made for.
 enum class ChoiceAim {
     kBest,  ///< count and start as they would be

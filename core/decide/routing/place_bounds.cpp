@@ -7,13 +7,6 @@
 namespace fathom {
 namespace {
 
-/// Whether plan_start() takes full hours for starts that wait for a price: not with a network whose hours are others.
-bool starts_by_the_hour(const TransferRequest& request, const UnitTypeView& view)
-{
-    return !request.moves_data() || view.network == nullptr ||
-           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
-}
-
 /// The completion beyond which an objective is more than `ratio` times that of `completion_s`, or a later one.
 double most_completion_s(double completion_s, double ratio, const Preference& prefer)
 {
@@ -29,6 +22,12 @@ double least_transfer_s(const TransferRequest& request, const NetworkProfile* ne
 
 } // namespace
 
+bool starts_by_the_hour(const UnitTypeView& view, double moved_bytes)
+{
+    return !(moved_bytes > 0) || view.network == nullptr ||
+           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
+}
+
 double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, std::int64_t count,
                               std::optional<Timestamp> latest) const
 {
@@ -40,7 +39,8 @@ double PlaceChooser::bound_of(const UnitTypeView& view, const Weighed& weighed, 
         least.cost = latest ? view.price->least_cost_between(earliest, std::max(earliest, *latest), run_s, count)
                             : view.price->least_cost(run_s, count);
         least.energy_j = view.price->energy_j(run_s, count);
-        if (!latest && starts_by_the_hour(transfer, view) && request_->prefer.time > 0 && !view.price->is_flat())
+        if (!latest && starts_by_the_hour(view, transfer.in_bytes + transfer.out_bytes) && request_->prefer.time > 0 &&
+            !view.price->is_flat())
             return least_weighed(*view.price, least, earliest, run_s, count);
     }
     return objective(request_->prefer, least);

@@ -28,13 +28,6 @@ double most_transfer_s(const NetworkProfile* network, double bytes)
     return network != nullptr && bytes > 0 ? bytes / network->least_rate_bytes() : 0;
 }
 
-/// Whether starts that wait for a price are full hours of it.
-bool has_plain_hours(const UnitTypeView& view, double moved_bytes)
-{
-    return !(moved_bytes > 0) || view.network == nullptr ||
-           view.network->calendar().hour == Timestamp::duration(std::chrono::hours(1));
-}
-
 } // namespace
 
 RouteTable::Impl::FreeAtLast RouteTable::Impl::free_at_last(std::size_t unit_type) const
@@ -83,7 +76,7 @@ double RouteTable::Impl::least_by_start(const RouteRequest& request, std::size_t
     one.earliest = moment_after(request.transfer.now, least.free_s);
     one.free_of_charge_s = std::max(least.start.from_s - least.free_s, 0.0) + kMomentOff_s;
     // Where a network has hours of its own, choices are bounded by the cheapest time as well.
-    one.growth = has_plain_hours(view, runs.moved_bytes) ? least.start.growth : 0;
+    one.growth = starts_by_the_hour(view, runs.moved_bytes) ? least.start.growth : 0;
     double bound = Availability::kForEver;
     for (std::int64_t count = runs.counts.first; count <= runs.counts.last; ++count) {
         const double alone_s = runs.run->run_s(count);
