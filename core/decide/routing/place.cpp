@@ -241,6 +241,15 @@ Filter PlaceChooser::weigh_counts(const UnitTypeView& view, const PlaceRun& know
     return reason;
 }
 
+RunCorrection PlaceChooser::correction_of(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run) const
+{
+    const RunHistory* runs = knowledge_->runs.get();
+    if (runs == nullptr || request_->job_type.empty()) return {};
+    const bool is_known_run = request_->known_run && request_->known_run->unit_type == view.id.value;
+    return runs->correction(request_->job_type, view.id.value, request_->run_owner(),
+                            {known.basis, !request_->takes_operators, &run, known_factor_, is_known_run});
+}
+
 const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun& known, ChoiceAim aim)
 {
     choice_ = {};
@@ -260,13 +269,7 @@ const PlaceChoice& PlaceChooser::choose(const UnitTypeView& view, const PlaceRun
         without_holds = open_to(request_->project, *free, view.holds);
         free = &without_holds;
     }
-    const RunHistory* runs = knowledge_->runs.get();
-    if (!is_unknown_job_ && runs != nullptr && !request_->job_type.empty()) {
-        const bool is_known_run = request_->known_run && request_->known_run->unit_type == view.id.value;
-        choice_.correction =
-            runs->correction(request_->job_type, view.id.value, request_->run_owner(),
-                             {known.basis, !request_->takes_operators, &run, known_factor_, is_known_run});
-    }
+    if (!is_unknown_job_) choice_.correction = correction_of(view, known, run);
     if (known.knee > 0)
         choice_.knee = known.knee;
     else if (!request_->units.count)

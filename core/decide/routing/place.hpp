@@ -100,6 +100,9 @@ class PlaceChooser {
     const std::string& run_basis() const { return run_basis_; }
     /// What the time that is asked for lets expect of the request.
     const AskedTime& asked() const { return asked_; }
+    /// What history makes of the request's run on units of a type; nothing where it knows none.
+    /// @param run  the same, alone, by count of units.
+    RunCorrection correction_of(const UnitTypeView& view, const PlaceRun& known, const DividedRun& run) const;
     /// RawPrediction::known_factor of the request.
     double known_factor() const { return known_factor_; }
 

@@ -192,14 +192,11 @@ struct RouteTable::Impl {
     /// @param run  of `known`, divided. Keeps its knee in the kind's column.
     CountRange counts_of(const RouteRequest& request, RouteKind& kind, std::size_t unit_type, const PlaceRun& known,
                          const DividedRun& run) const;
-    /// What choices there would multiply run times with.
-    double correction_factor(const RouteRequest& request, const PlaceChooser& chooser, const PlaceRun& known,
-                             const DividedRun& run, std::size_t unit_type) const;
     /// The runs at one place, on all counts of units that a choice may weigh. Refers to what it is made of.
     struct PlaceRuns {
         const DividedRun* run = nullptr; ///< alone, before the correction
         CountRange counts;
-        double factor{1};     ///< correction_factor()
+        double factor{1};     ///< RunCorrection::factor
         double moved_bytes{}; ///< to the place and from there
     };
     /// What no start on any of the counts can beat.

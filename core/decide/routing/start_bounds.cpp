@@ -42,18 +42,6 @@ RouteTable::Impl::FreeAtLast RouteTable::Impl::free_at_last(std::size_t unit_typ
     return {last.free, last.from_s};
 }
 
-double RouteTable::Impl::correction_factor(const RouteRequest& request, const PlaceChooser& chooser,
-                                           const PlaceRun& known, const DividedRun& run, std::size_t unit_type) const
-{
-    if (!knowledge.runs || request.job_type.empty()) return 1;
-    const std::string& id = unit_types->given(unit_type).id.value;
-    const bool is_known_run = request.known_run && request.known_run->unit_type == id;
-    return knowledge.runs
-        ->correction(request.job_type, id, request.run_owner(),
-                     {known.basis, !request.takes_operators, &run, chooser.known_factor(), is_known_run})
-        .factor;
-}
-
 bool RouteTable::Impl::can_bound_starts(const RouteRequest& request, const RouteKind& kind, std::size_t unit_type)
 {
     // Who gives nothing for time is bound by the cheapest hour already, whenever that is. Neighbours, and memory that
@@ -124,7 +112,7 @@ void RouteTable::Impl::bound_starts(const RouteRequest& request, const PlaceChoo
     const PlaceRun known = run_of(request, kind, unit_type);
     const DividedRun run(known.single, known.parts);
     const PlaceRuns runs{&run, counts_of(request, kind, unit_type, known, run),
-                         correction_factor(request, chooser, known, run, unit_type),
+                         chooser.correction_of(unit_types->given(unit_type), known, run).factor,
                          request.in_bytes_at(unit_types->given(unit_type).center_id) + request.transfer.out_bytes};
     kind.is_rough[unit_type] = RouteKind::kByStart;
     kind.by_start.push_back(most_limited(chooser, unit_type, runs));
