@@ -204,13 +204,18 @@ def check_allowed(run, paths):
     return problems
 
 
+def cpp_test(macro, suite, case, *_):
+    """RapidCheck registers a fixture's property under a suite of its own."""
+    own = "_RapidCheck" if macro == "RC_GTEST_FIXTURE_PROP" else ""
+    return f"{suite.strip()}{own}.{case.strip()}"
+
+
 def tests_of(path):
     """What the tests of a source file are called as cases."""
     if path.suffix == ".py" and (path.name.startswith("test_") or path.name.endswith("_test.py")):
         return [f"{path.name}::{name}" for name, _ in assertions.python_tests(path)]
     if path.suffix == ".cpp":
-        parts = [match[2].split(",") for match in assertions.CPP_TEST.finditer(assertions.read_cpp(path))]
-        return [f"{suite.strip()}.{case.strip()}" for suite, case, *_ in parts]
+        return [cpp_test(match[1], *match[2].split(",")) for match in assertions.CPP_TEST.finditer(assertions.read_cpp(path))]
     return []
 
 

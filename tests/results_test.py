@@ -12,6 +12,7 @@ import results  # noqa: E402
 GTEST = """<testsuites><testsuite name="Sum">
 <testcase name="IsRight" classname="Sum" status="run" result="completed" timestamp="2026-11-01T10:00:00.000"/>
 <testcase name="Each/0" classname="All/Sums" status="run" result="completed" timestamp="2026-11-01T10:00:00.000"/>
+<testcase name="Holds" classname="Sums_RapidCheck" status="run" result="completed" timestamp="2026-11-01T10:00:00.000"/>
 <testcase name="NeedsRoot" classname="Sum" status="run" result="skipped" timestamp="2026-11-01T10:00:00.000">
 <skipped message="sum_test.cpp:3&#x0A;needs root"/></testcase>
 <testcase name="DISABLED_Old" classname="Sum" status="notrun" result="suppressed" timestamp="1970-01-01T00:00:00.000"/>
@@ -76,7 +77,7 @@ def outcomes(run):
 def test_every_case_is_counted_and_every_skip_is_named(folder):
     done = folder.command()
     assert done.returncode == 0, done.stderr
-    assert "3 test programs, 7 cases: 4 passed, 0 failed, 3 skipped, in 1 min 15 s" in done.stdout
+    assert "3 test programs, 8 cases: 5 passed, 0 failed, 3 skipped, in 1 min 15 s" in done.stdout
     for name, reason in SKIPPED.items():
         assert f"{name}: {reason}\n" in done.stdout
 
@@ -113,7 +114,7 @@ def test_a_program_that_ctest_skips_has_no_passed_case(folder):
     folder.registered[0]["properties"].append({"name": "SKIP_REGULAR_EXPRESSION", "value": ["no GPU"]})
     run = folder.read()
     assert {case.outcome for case in run.cases if case.program == "sum_test"} == {"skipped"}
-    assert results.grouped(run.cases)[0] == "sum_test *: no GPU (4 cases)"
+    assert results.grouped(run.cases)[0] == "sum_test *: no GPU (5 cases)"
 
 
 def test_cases_that_their_program_never_started_are_skipped(folder):
@@ -195,7 +196,8 @@ def test_only_a_complete_run_proves_requirements(folder):
 def test_a_test_in_the_sources_that_was_no_case_is_found(folder, tmp_path):
     (tmp_path / "tests").mkdir()
     source = tmp_path / "tests/sum_test.cpp"
-    source.write_text("TEST(Sum, IsRight)\n{\n}\nTEST_P(Sums, Each)\n{\n}\n#if 0\nTEST(Sum, Hidden)\n{\n}\n#endif\n")
+    source.write_text("TEST(Sum, IsRight)\n{\n}\nTEST_P(Sums, Each)\n{\n}\n"
+                      "RC_GTEST_FIXTURE_PROP(Sums, Holds, ())\n{\n}\n#if 0\nTEST(Sum, Hidden)\n{\n}\n#endif\n")
     (tmp_path / "tests/test_jobs.py").write_text("def test_runs():\n    pass\n\n\ndef test_filtered():\n    pass\n")
     problems = results.check_complete(folder.read(), tmp_path)
     assert [line.split(" was ")[0] for line in problems] == [
