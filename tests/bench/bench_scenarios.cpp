@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLoadSeed = 1001; ///< none of those that are measured with
 constexpr std::size_t kPart = 8000;       ///< jobs of a log that one seed gets
+constexpr std::size_t kBegins = 5;        ///< of a part, at which seeds begin with it
 
 /// So many jobs of the input from one on.
 WorkloadInput part_of(const WorkloadInput& input, std::size_t first, std::size_t count)
@@ -29,6 +30,21 @@ WorkloadInput part_of(const WorkloadInput& input, std::size_t first, std::size_t
     cut(part.workload.jobs);
     cut(part.lines);
     return part;
+}
+
+/// The same jobs, from the one at `first` on; those before come after the last, with the gaps that they had.
+WorkloadInput begun_at(WorkloadInput input, std::size_t first)
+{
+    std::vector<Job>& jobs = input.workload.jobs;
+    if (first == 0 || first >= jobs.size()) return input;
+    const auto middle = static_cast<std::ptrdiff_t>(first);
+    const double gap_s = jobs[first].arrival_s - jobs[first - 1].arrival_s;
+    const double length_s = jobs.back().arrival_s - jobs.front().arrival_s + gap_s;
+    for (std::size_t i = 0; i < first; ++i)
+        jobs[i].arrival_s += length_s;
+    std::rotate(jobs.begin(), jobs.begin() + middle, jobs.end());
+    std::rotate(input.lines.begin(), input.lines.begin() + middle, input.lines.end());
+    return input;
 }
 
 Result<CentersFile> read_centers_in(const std::filesystem::path& folder)
@@ -113,9 +129,17 @@ std::size_t LogOnUnlikeCenters::parts() const
     return std::max<std::size_t>(log_->workload.jobs.size() / kPart, 1);
 }
 
+std::size_t LogOnUnlikeCenters::draws() const
+{
+    return parts() * kBegins;
+}
+
 Result<Scenario> LogOnUnlikeCenters::draw(std::uint64_t seed, double load) const
 {
-    return middle_counted(centers_, part_of(*log_, (seed - 1) % parts() * kPart, kPart), load);
+    WorkloadInput part = part_of(*log_, (seed - 1) % parts() * kPart, kPart);
+    const std::size_t begin = (seed - 1) / parts() % kBegins;
+    const std::size_t first = part.workload.jobs.size() * begin / kBegins;
+    return middle_counted(centers_, begun_at(std::move(part), first), load);
 }
 
 } // namespace fathom::simulation

@@ -29,7 +29,9 @@ double gavel_load(const GavelJobTypes& types, const GavelDrawing& drawing, const
 /// @error kInvalid  as join_scenario(), or too few jobs are left.
 Result<Scenario> middle_counted(const CentersFile& centers, WorkloadInput input, double load);
 
-/// The log of CTC-SP2 on five unlike centers. Each seed has a part of its own, as far as the log is long enough.
+/// The log of CTC-SP2 on five unlike centers. Each seed has a part of its own, as far as the log is long enough;
+/// further ones have the parts again, begun at another job: where a part is short, what is counted of it differs from
+/// begin to begin by more than policies do.
 class LogOnUnlikeCenters {
   public:
     /// Reads swf/CTC-SP2-1996-3.1-cln.csv and uob/ of a folder with the public sets.
@@ -37,11 +39,13 @@ class LogOnUnlikeCenters {
     /// @error kInvalid   one cannot be read; says where.
     static Result<LogOnUnlikeCenters> read(const std::filesystem::path& folder);
 
-    std::size_t parts() const;
+    std::size_t draws() const; ///< seeds that differ
     /// @error kInvalid  too few jobs are left.
     Result<Scenario> draw(std::uint64_t seed, double load) const;
 
   private:
+    std::size_t parts() const;
+
     CentersFile centers_;
     std::shared_ptr<const WorkloadInput> log_;
 };

@@ -103,7 +103,7 @@ Result<void> add_log_worlds(const std::filesystem::path& folder, std::vector<Ord
         if (const Result<Scenario> first = log->draw(1, load); !first) return first.error();
         OrderingWorld world;
         world.name = fmt::format("CTC-SP2 on 5 centers, load {}", load);
-        world.most_seeds = log->parts();
+        world.most_seeds = log->draws();
         world.draw = [log = *log, load](std::uint64_t seed) {
             Scenario scenario = log.draw(seed, load).value();
             scenario.knowledge = exact_knowledge();

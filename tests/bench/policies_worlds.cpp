@@ -105,7 +105,7 @@ Result<void> add_log_worlds(const std::filesystem::path& folder, bool is_quick, 
         world.knowledge = trusts_estimates ? WorkKnowledge::kEstimate : WorkKnowledge::kProfile;
         world.known = trusts_estimates ? kEstimatesForAll : kEstimatesForNaive;
         world.load = load;
-        world.most_seeds = log->parts();
+        world.most_seeds = log->draws();
         Result<PolicyWorld> added = tried(std::move(world), draw);
         if (!added) return added.error();
         worlds.push_back(std::move(*added));

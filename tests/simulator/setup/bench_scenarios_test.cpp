@@ -50,6 +50,27 @@ TEST(LogOnUnlikeCenters, KeepsItsJobsAndHasTheLoadThatIsAskedFor)
     EXPECT_NEAR(load_of(at_half), 0.4, 1e-6);
 }
 
+TEST(LogOnUnlikeCenters, FurtherSeedsBeginWithAnotherJob)
+{
+    const LogOnUnlikeCenters log = LogOnUnlikeCenters::read(kData).value();
+    ASSERT_EQ(log.draws(), 5U) << "the excerpt is one part";
+    const std::vector<Job> first = log.draw(1, 0.8).value().workload.jobs;
+    const std::vector<Job> second = log.draw(2, 0.8).value().workload.jobs;
+
+    const std::size_t begin = second.size() / 5;
+    ASSERT_EQ(second.size(), first.size());
+    EXPECT_EQ(second.front().work, first[begin].work);
+    EXPECT_EQ(second.back().work, first[begin - 1].work);
+    EXPECT_EQ(log.draw(6, 0.8).value().workload.jobs.front().work, first.front().work) << "all were drawn";
+    for (std::size_t i = 1; i < second.size(); ++i)
+        ASSERT_LE(second[i - 1].arrival_s, second[i].arrival_s) << i;
+    const auto gap_s = [](const std::vector<Job>& jobs, std::size_t i) {
+        return (jobs[i + 1].arrival_s - jobs[i].arrival_s) / (jobs.back().arrival_s - jobs.front().arrival_s);
+    };
+    EXPECT_NEAR(gap_s(second, second.size() - begin - 1), gap_s(first, begin - 1),
+                0.01 * gap_s(first, begin - 1) + 1e-6);
+}
+
 TEST(GpuNetwork, JobTypesMayBeKnownByWhatTheyResemble)
 {
     const GavelJobTypes types = read_gavel_types(kData).value();
