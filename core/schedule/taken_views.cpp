@@ -5,8 +5,7 @@
 namespace fathom {
 
 TakenViews::TakenViews(std::span<const UnitTypeView> given)
-    : given_(given), hosts_(given), first_(given.size(), kNone), last_(given.size(), kNone), most_taken_(given.size()),
-      copy_of_(given.size())
+    : given_(given), hosts_(given), noted_(given.size()), copy_of_(given.size())
 {
 }
 
@@ -32,13 +31,17 @@ void TakenViews::note(std::size_t index, const Reservation& reservation)
 {
     const auto added = static_cast<std::uint32_t>(notes_.size());
     notes_.push_back({taken_by(reservation), kNone});
-    if (first_[index] == kNone)
-        first_[index] = added;
+    Noted& noted = noted_[index];
+    if (noted.first == kNone)
+        noted.first = added;
     else
-        notes_[last_[index]].next = added;
-    last_[index] = added;
-    const bool counts = reservation.from_s < kMinHeld_s || reservation.release_s == Availability::kForEver;
-    if (counts) most_taken_[index] += std::max<std::int64_t>(reservation.unit_count, 0);
+        notes_[noted.last].next = added;
+    noted.last = added;
+    const std::int64_t units = std::max<std::int64_t>(reservation.unit_count, 0);
+    const bool is_for_ever = reservation.release_s == Availability::kForEver;
+    if (reservation.from_s < kMinHeld_s || is_for_ever) noted.most_taken += units;
+    noted.all_taken += units;
+    if (!is_for_ever) noted.last_release_s = std::max(noted.last_release_s, reservation.release_s);
 }
 
 void TakenViews::take(std::size_t index, const Reservation& reservation)
@@ -54,26 +57,25 @@ UnitTypeView& TakenViews::own(std::size_t index)
     if (copy != nullptr) return *copy;
     copy = &copies_.emplace_back(given_[index]);
     if (hosts_.has_others(index)) copy->other_cores = hosts_.others_of(index);
-    for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next)
+    for (std::uint32_t i = noted_[index].first; i != kNone; i = notes_[i].next)
         take_units(*copy, notes_[i].taken);
-    first_[index] = kNone;
+    noted_[index].first = kNone;
     return *copy;
 }
 
 std::optional<std::int64_t> TakenViews::most_taken(std::size_t index) const
 {
-    return has_copy(index) ? std::nullopt : std::optional(most_taken_[index]);
+    return has_copy(index) ? std::nullopt : std::optional(noted_[index].most_taken);
+}
+
+std::optional<std::int64_t> TakenViews::most_taken_ever(std::size_t index) const
+{
+    return has_copy(index) ? std::nullopt : std::optional(noted_[index].all_taken);
 }
 
 std::optional<double> TakenViews::last_release_s(std::size_t index) const
 {
-    if (has_copy(index)) return std::nullopt;
-    double last_s = 0;
-    for (std::uint32_t i = first_[index]; i != kNone; i = notes_[i].next) {
-        const double release_s = notes_[i].taken.release_s;
-        if (release_s != Availability::kForEver) last_s = std::max(last_s, release_s);
-    }
-    return last_s;
+    return has_copy(index) ? std::nullopt : std::optional(noted_[index].last_release_s);
 }
 
 } // namespace fathom

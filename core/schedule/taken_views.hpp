@@ -41,7 +41,7 @@ class TakenViews final : public LateViews {
     /// one.
     HostCores& hosts() { return hosts_; }
     /// Whether something is noted of the unit type that is not laid on it yet.
-    bool is_late(std::size_t index) const { return first_[index] != kNone; }
+    bool is_late(std::size_t index) const { return noted_[index].first != kNone; }
     /// Notes what is taken of a unit type that has no copy, and for whose project nothing is held there.
     void note(std::size_t index, const Reservation& reservation);
     /// Takes it now.
@@ -52,6 +52,7 @@ class TakenViews final : public LateViews {
 
     const UnitTypeView& make(std::size_t index) override { return own(index); }
     std::optional<std::int64_t> most_taken(std::size_t index) const override;
+    std::optional<std::int64_t> most_taken_ever(std::size_t index) const override;
     std::optional<double> last_release_s(std::size_t index) const override;
 
   private:
@@ -75,11 +76,17 @@ class TakenViews final : public LateViews {
     std::span<const UnitTypeView> given_;
     HostCores hosts_;
     std::vector<Note> notes_;
+    /// What is noted of a unit type.
+    struct Noted {
+        std::uint32_t first{kNone}; ///< index of the note; kNone: there is none
+        std::uint32_t last{kNone};
+        std::int64_t most_taken{}; ///< as most_taken()
+        std::int64_t all_taken{};  ///< as most_taken_ever()
+        double last_release_s{};   ///< as last_release_s()
+    };
     // By unit type:
-    std::vector<std::uint32_t> first_; ///< index of the note; kNone: there is none
-    std::vector<std::uint32_t> last_;
-    std::vector<std::int64_t> most_taken_; ///< as most_taken(), of notes
-    std::vector<UnitTypeView*> copy_of_;   ///< nullptr: the unit type is as it was given, but for notes
+    std::vector<Noted> noted_;
+    std::vector<UnitTypeView*> copy_of_; ///< nullptr: the unit type is as it was given, but for notes
     std::deque<UnitTypeView> copies_;
 };
 

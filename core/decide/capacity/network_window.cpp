@@ -195,13 +195,16 @@ NetworkProfile::Progress NetworkProfile::progress(Timestamp start, double size_b
     double left_bytes = size_bytes;
     Timestamp now = start;
     const Timestamp limit = start + hour_count * calendar_.hour;
+    auto hour = static_cast<std::size_t>(hour_of_week(start, calendar_));
+    Timestamp end = next_part(start, calendar_.hour);
     while (now < limit) {
-        const double rate = at(now).rate_bytes;
-        const Timestamp end = next_part(now, calendar_.hour);
+        const double rate = of_hour(hour).rate_bytes;
         const double hour_bytes = rate * Seconds(end - now).count();
         if (hour_bytes >= left_bytes) return {Seconds(now - start).count() + left_bytes / rate, 0};
         left_bytes -= hour_bytes;
         now = end;
+        end += calendar_.hour;
+        hour = (hour + 1) % kHoursOfWeek;
     }
     return {Seconds(now - start).count(), left_bytes};
 }

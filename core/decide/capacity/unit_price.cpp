@@ -63,6 +63,34 @@ double UnitPrice::cost_from(double second_of_week, double run_s) const
     return weeks * before_[kPricedHours] + since_monday(end_s) - since_monday(second_of_week);
 }
 
+double UnitPrice::least_mean_per_s(Timestamp at) const
+{
+    if (is_flat_) return least_per_hour_ / kHour_s;
+    // The rest of the hour costs its price, and whole hours follow. While one hour goes by, the mean moves one way.
+    const auto hour_of_week = static_cast<std::size_t>(second_of_week(at) / kHour_s) % kPricedHours;
+    const std::size_t next = (hour_of_week + 1) % kPricedHours;
+    double least = per_hour_[hour_of_week];
+    std::size_t before = 0; // hours that cost `before_cost`
+    double before_cost = 0;
+    for (const std::size_t length : kLengths) {
+        const std::size_t end = next + length;
+        const double cost = before_[std::min(end, kPricedHours)] - before_[next] +
+                            (end > kPricedHours ? before_[end - kPricedHours] : 0);
+        const auto hours = static_cast<double>(length);
+        least = std::min(least, cost / hours);
+        // Hours between that are left out cost the least of all: then too the mean is least at one of the two ends.
+        const auto left_out = static_cast<double>(length - before);
+        if (left_out > 1) least = std::min(least, (before_cost + least_per_hour_ * left_out) / hours);
+        before = length;
+        before_cost = cost;
+    }
+    // And weeks later once more.
+    const double week = before_[kPricedHours];
+    least = std::min(least, (week + least_per_hour_ * static_cast<double>(kPricedHours)) / (2 * kPricedHours));
+    constexpr double kRounding = 1e-9;
+    return least / kHour_s * (1 - kRounding);
+}
+
 double UnitPrice::cost(Timestamp start, double run_s, std::int64_t unit_count) const
 {
     return cost_after(start, 0, run_s, unit_count);

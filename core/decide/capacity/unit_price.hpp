@@ -25,6 +25,8 @@ class UnitPrice {
     double least_cost(double run_s, std::int64_t unit_count) const;
     /// The least that so long a run costs of all starts from `earliest` to `latest`.
     double least_cost_between(Timestamp earliest, Timestamp latest, double run_s, std::int64_t unit_count) const;
+    /// What a second on one unit costs at least, on average, in a run of any length that starts in the hour of `at`.
+    double least_mean_per_s(Timestamp at) const;
     bool is_flat() const { return is_flat_; }
     /// One unit, by hour of the week from Monday 00:00 UTC.
     const std::array<double, 168>& per_hour() const { return per_hour_; }

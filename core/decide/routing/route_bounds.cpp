@@ -7,9 +7,6 @@
 namespace fathom {
 namespace {
 
-/// By which a Timestamp may be earlier than the seconds that it was made of.
-constexpr double kTick_s = 1e-6;
-
 bool weighs_several(const Preference& preference)
 {
     return preference.time != 1 && preference.cost != 1 && preference.energy != 1;
@@ -46,20 +43,6 @@ bool RouteTable::Impl::is_free_at_last(const UnitRequest& units, std::size_t uni
     if (taken && !units.is_exclusive() && idle > 0 && idle - *taken >= least) return true;
     const UnitTypeView& view = (*unit_types)[unit_type];
     return view.holds.empty() && view.open_units(units).steps().back().free >= least;
-}
-
-double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t unit_type)
-{
-    const UnitTypeView& view = unit_types->given(unit_type);
-    const double in_bytes = request.in_bytes_at(view.center_id);
-    if (!(in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, unit_type)) return 0;
-    const Least& least = least_of(unit_type);
-    const double best_s = in_bytes * columns->facts(unit_type).least_s_per_byte;
-    const Timestamp first = moment_after(request.transfer.now, least.free_s);
-    // A later start may be in a better hour, but ends its transfer no earlier; and from `from_s` on waiting counts.
-    const double free_of_charge_s = least.start.from_s - least.free_s;
-    const double beyond_s = view.network->least_end_s(first, in_bytes) - best_s - free_of_charge_s - kTick_s;
-    return least.start.growth * std::max(0.0, beyond_s);
 }
 
 RouteTable::Impl::LeastRun RouteTable::Impl::least_run(const RouteRequest& request, const RouteKind& kind,
@@ -105,8 +88,13 @@ RouteTable::Impl::LeastRun RouteTable::Impl::least_known_run(const KnownRunColum
 void RouteTable::Impl::BoundRoom::resize(std::size_t size)
 {
     if (run_s.size() == size) return;
-    for (std::vector<double>* column : {&run_s, &unit_s, &moved_bytes, &start_s, &wait_s, &delay_s})
+    for (std::vector<double>* column :
+         {&run_s, &unit_s, &moved_bytes, &start_s, &wait_s, &delay_s, &completion_s, &held_unit_s, &objectives})
         column->resize(size);
+    for (std::size_t hour = 0; hour < PriceHours::kHours; ++hour) {
+        cost_per_s[hour].resize(size);
+        later_s[hour].resize(size);
+    }
     unknown.resize(size);
     is_estimated.resize(size);
     outcomes.resize(size);
@@ -201,19 +189,17 @@ void RouteTable::Impl::set_outcomes(const RouteRequest& request, const RouteKind
     const double* const delay_s = bounds_.delay_s.data();
     const double* const s_per_byte = facts.least_s_per_byte.data();
     const double* const trust_factor = facts.trust_factor.data();
-    const double* const cost_per_s = facts.least_cost_per_s.data();
     const double* const power_w = facts.power_w.data();
-    double* const completion_s = bounds_.outcomes.completion_s.data();
-    double* const cost = bounds_.outcomes.cost.data();
+    double* const completion_s = bounds_.completion_s.data();
+    double* const held_unit_s = bounds_.held_unit_s.data();
     double* const energy_j = bounds_.outcomes.energy_j.data();
     for (std::size_t i = range.first; i < range.last; ++i) {
         const double moved_s = moved_bytes[i] * s_per_byte[i];
         const double compute_s = run_s[i] * factor;
-        const double taken_unit_s = unit_s[i] * factor + moved_s * fewest;
         const double trust_penalty_s = std::max(0.0, run_s[i] / trust_factor[i] - std::max(run_s[i], compute_s));
         completion_s[i] = start_s[i] + moved_s + delay_s[i] + compute_s + trust_penalty_s;
-        cost[i] = cost_per_s[i] * taken_unit_s;
-        energy_j[i] = power_w[i] * taken_unit_s;
+        held_unit_s[i] = unit_s[i] * factor + moved_s * fewest;
+        energy_j[i] = power_w[i] * held_unit_s[i];
     }
 }
 
@@ -295,17 +281,34 @@ double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& 
     const double moved_s = bounds_.moved_bytes[unit_type] * facts.least_s_per_byte;
     const double start_s = bounds_.start_s[unit_type] + moved_s + bounds_.delay_s[unit_type];
     const double single_s = known.single.run_s;
+    // Who starts later may have a better hour of the network, and a cheaper one.
+    const UnitTypeView& view = unit_types->given(unit_type);
+    const Timestamp now = request.transfer.now;
+    const double latest_s = latest_start_s(request, unit_type, counts.last);
+    const bool is_at_once = latest_s == 0;
+    double held_beside_s = moved_s;
+    if (is_at_once && view.network != nullptr)
+        held_beside_s = view.network->least_end_s(now, request.in_bytes_at(view.center_id)) +
+                        request.transfer.out_bytes * facts.least_s_per_byte;
+    const auto least_cost = [&](double held_s, std::int64_t count) {
+        if (view.price == nullptr) return 0.0;
+        if (is_at_once) return view.price->cost(now, held_s, count);
+        if (latest_s == Availability::kForEver) return view.price->least_cost(held_s, count);
+        return view.price->least_cost_between(moment_after(now, least_of(unit_type).free_s),
+                                              moment_after(now, latest_s), held_s, count);
+    };
     double least = Availability::kForEver;
     for (std::int64_t count = counts.first; count <= counts.last; ++count) {
         const double alone_s = run.run_s(count);
         // As count_neighbours() has it.
         const double run_s = std::max(alone_s, std::min(alone_s * slowdown.of_run, single_s));
-        const double held_s = factor * std::max(alone_s, std::min(alone_s * slowdown.of_units, single_s)) + moved_s;
+        const double held_s =
+            kBoundFactor *
+            (factor * std::max(alone_s, std::min(alone_s * slowdown.of_units, single_s)) + held_beside_s);
         const double compute_s = std::min(judged_compute_s(run_s, factor, facts.trust_factor),
                                           judged_compute_s(alone_s, factor, facts.trust_factor) + slowdown.most_s);
-        const double taken_unit_s = held_s * static_cast<double>(count);
-        least = std::min(least, objective(request.prefer, {start_s + compute_s, facts.least_cost_per_s * taken_unit_s,
-                                                           facts.power_w * taken_unit_s}));
+        const double energy_j = facts.power_w * held_s * static_cast<double>(count);
+        least = std::min(least, objective(request.prefer, {start_s + compute_s, least_cost(held_s, count), energy_j}));
     }
     return kBoundFactor * least;
 }
@@ -319,24 +322,23 @@ void RouteTable::Impl::estimate_roughly(const RouteRequest& request, PlaceChoose
     }
     const Range range{unit_type, unit_type + 1};
     begin_bounds(request, kind, range);
-    if (kind.cost.empty()) bounds_.delay_s[unit_type] = least_delay_s(request, unit_type);
+    if (!chooser.may_wait()) bounds_.delay_s[unit_type] = least_delay_s(request, unit_type);
     set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), range);
     const bool is_counted = neighbours == Neighbours::kCounted;
     LeastSlowdown slowdown;
     if (is_counted && kind.has_loads) slowdown = count_neighbours(request, kind, unit_type);
     set_outcomes(request, kind, range);
-    const OutcomeColumns& outcomes = bounds_.outcomes;
     kind.filter[unit_type] = RouteKind::kStays;
     if (is_counted)
         kind.is_rough[unit_type] = kind.is_exact ? RouteKind::kRough : RouteKind::kSharp;
     else
         kind.is_rough[unit_type] =
             kind.is_exact && (kind.has_loads || kind.cost.empty()) ? RouteKind::kQuick : RouteKind::kRough;
-    kind.objective[unit_type] =
-        kBoundFactor * objective(request.prefer, {outcomes.completion_s[unit_type], outcomes.cost[unit_type],
-                                                  outcomes.energy_j[unit_type]});
+    set_hours(request, kind, range);
+    kind.objective[unit_type] = kBoundFactor * least_of_hours(request.prefer, unit_type);
     // Of a kind with limits the columns of all that were looked at closely tell what these remove: as many as ever.
-    const bool is_by_count = is_counted && kind.is_exact && kind.cost.empty() && !transfers_prevail(kind, unit_type);
+    const bool tells_more = request.prefer.cost > 0 || !transfers_prevail(kind, unit_type);
+    const bool is_by_count = is_counted && kind.is_exact && kind.cost.empty() && tells_more;
     if (is_by_count && is_free_at_last(request.units, unit_type))
         kind.objective[unit_type] =
             std::max(kind.objective[unit_type], least_by_count(request, kind, unit_type, slowdown));
@@ -347,11 +349,13 @@ void RouteTable::Impl::estimate_all(const RouteRequest& request, PlaceChooser& c
     const Range all{0, unit_types->size()};
     begin_bounds(request, kind, all);
     // Networks hour by hour and powers take most of the time; a kind that is not exact moves its data when it likes.
-    const bool has_delay = request.transfer.in_bytes > 0 && kind.cost.empty();
+    const bool has_delay = request.transfer.in_bytes > 0 && !chooser.may_wait();
     const bool is_quick = weighs_several(request.prefer) || (kind.is_exact && (has_delay || kind.has_loads));
+    if (has_delay) set_delays(request, kind);
     set_outcomes(request, kind, all);
     set_limited(kind, static_cast<double>(request.units.count.value_or(request.units.min)), all);
-    (is_quick ? set_objective_bounds : set_objectives)(request.prefer, bounds_.outcomes, kind.objective);
+    set_hours(request, kind, all);
+    set_least_of_hours(request.prefer, is_quick, kind.objective);
     for (double& bound : kind.objective)
         bound *= kBoundFactor;
     if (is_quick || (kind.is_exact && kind.cost.empty()))

@@ -4,7 +4,6 @@
 #include "core/decide/routing/route_filter.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_map>
 #include <utility>
 
@@ -102,10 +101,26 @@ void RouteColumns::set_facts(std::size_t unit_type, const UnitTypeFacts& facts)
 {
     facts_[unit_type] = facts;
     fact_columns_.set(unit_type, facts);
+    otherwise_.push_back(static_cast<std::uint32_t>(unit_type));
     if (groups_ == nullptr) return;
     auto groups = std::make_shared<FactGroups>(*groups_); // copies share them
     groups->set(unit_type, facts);
     groups_ = std::move(groups);
+}
+
+const PriceHours& RouteColumns::price_hours(Timestamp now, bool has_all)
+{
+    if (!price_hours_.is_of(now)) price_hours_ = PriceHours(unit_types_, now);
+    if (has_all) price_hours_.make_all(unit_types_);
+    for (const std::uint32_t unit_type : otherwise_)
+        price_hours_.set(unit_type, facts_[unit_type].least_cost_per_s);
+    return price_hours_;
+}
+
+const NetworkHours& RouteColumns::network_hours(Timestamp now)
+{
+    if (!network_hours_.is_of(now)) network_hours_ = NetworkHours(unit_types_, order_, now);
+    return network_hours_;
 }
 
 void RouteColumns::take_over(RouteColumns& before)
@@ -298,52 +313,6 @@ std::size_t RouteColumns::most_columns() const
 {
     const std::size_t bytes = OperatorColumn::kBytes * std::max<std::size_t>(size(), 1);
     return std::max(kMaxColumnBytes / bytes, kMinColumns);
-}
-
-std::vector<OperatorDemand> RouteColumns::measured_sizes() const
-{
-    // Most unit types were measured with the same: of a large network some are read.
-    constexpr std::size_t kMaxRead = 256;
-    std::map<std::string, OperatorDemand> by_key;
-    std::map<std::string, std::size_t> counts; // of unit types
-    for (std::size_t i = 0; i < size(); i += size() / kMaxRead + 1) {
-        for (const MeasuredOperator& one : unit_types_[i].measured) {
-            const OperatorDemand demand{.operator_id = one.operator_id,
-                                        .parameters_key = one.parameters_key,
-                                        .operations = one.operations,
-                                        .bytes = one.bytes};
-            std::string key;
-            add_size(key, demand);
-            by_key.try_emplace(key, demand);
-            ++counts[key];
-        }
-    }
-    std::vector<std::pair<std::size_t, std::string>> order;
-    for (const auto& [key, count] : counts)
-        order.emplace_back(count, key);
-    std::sort(order.begin(), order.end(), std::greater<>());
-    std::vector<OperatorDemand> demands;
-    for (const auto& [count, key] : order)
-        demands.push_back(by_key.at(key));
-    return demands;
-}
-
-void RouteColumns::prepare()
-{
-    if (size() == 0) return;
-    start_up_s(0);
-    index();
-    fact_groups();
-    for (auto& [key, kept] : columns_) {
-        if (kept.generation != generation_) renew(kept, false);
-    }
-    if (!columns_.empty()) return;
-    std::vector<OperatorDemand> demands = measured_sizes();
-    demands.resize(std::min({demands.size(), kMaxPrepared, most_columns()}));
-    for (const OperatorDemand& demand : demands) {
-        find(demand);
-        measured_at(demand.operator_id, demand.parameters_key);
-    }
 }
 
 void RouteColumns::renew(Kept& kept, bool is_new)

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/decide/routing/network_hours.hpp"
 #include "core/decide/routing/operator_column.hpp"
 #include "core/decide/routing/operator_table.hpp"
+#include "core/decide/routing/price_hours.hpp"
 #include "core/decide/routing/route.hpp"
 #include "core/decide/routing/unit_type_facts.hpp"
 #include "core/decide/routing/unit_type_order.hpp"
@@ -53,6 +55,11 @@ class RouteColumns {
     /// So many of its units are free at any time as it was given; 0 where some are held for a project.
     std::int64_t idle_units(std::size_t unit_type) const { return idle_units_[unit_type]; }
     const FactColumns& fact_columns() const { return fact_columns_; }
+    /// Of the hour of `now`. Valid until the next call.
+    /// @param has_all  with what per_s_until() needs
+    const PriceHours& price_hours(Timestamp now, bool has_all);
+    /// Of the hour of `now`. Valid until the next call.
+    const NetworkHours& network_hours(Timestamp now);
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts);
     const std::shared_ptr<const UnitTypeIndex>& index();
@@ -98,9 +105,12 @@ class RouteColumns {
     std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
     UnitTypeList unit_types_;
-    std::vector<UnitTypeFacts> facts_;           ///< of each
-    FactColumns fact_columns_;                   ///< some of them
-    std::vector<std::int64_t> idle_units_;       ///< of each
+    std::vector<UnitTypeFacts> facts_;     ///< of each
+    FactColumns fact_columns_;             ///< some of them
+    std::vector<std::int64_t> idle_units_; ///< of each
+    PriceHours price_hours_;               ///< made when they are first asked for, as network_hours_
+    NetworkHours network_hours_;
+    std::vector<std::uint32_t> otherwise_;       ///< unit types whose facts were set
     std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
     std::shared_ptr<const FactGroups> groups_;   ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;

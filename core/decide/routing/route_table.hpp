@@ -218,11 +218,17 @@ struct RouteTable::Impl {
         std::vector<double> unit_s; ///< LeastRun
         std::vector<std::uint16_t> unknown;
         std::vector<std::uint8_t> is_estimated;
-        std::vector<double> moved_bytes; ///< to the place and from there
-        std::vector<double> start_s;     ///< until a unit is free, or a job may start
-        std::vector<double> wait_s;      ///< until a job may start
-        std::vector<double> delay_s;     ///< least_delay_s(), or less
-        OutcomeColumns outcomes;         ///< of which the objective is the bound
+        std::vector<double> moved_bytes;  ///< to the place and from there
+        std::vector<double> start_s;      ///< until a unit is free, or a job may start
+        std::vector<double> wait_s;       ///< until a job may start
+        std::vector<double> delay_s;      ///< least_delay_s(), or less
+        std::vector<double> completion_s; ///< of a start in this hour
+        std::vector<double> held_unit_s;  ///< seconds times units
+        /// Of one unit, and by how much the completion is later, by the hour of the start.
+        std::array<std::vector<double>, PriceHours::kHours> cost_per_s;
+        std::array<std::vector<double>, PriceHours::kHours> later_s;
+        std::vector<double> objectives; ///< of one of the hours
+        OutcomeColumns outcomes;        ///< of which the objective is the bound
 
         void resize(std::size_t size);
     };
@@ -234,6 +240,14 @@ struct RouteTable::Impl {
     void sum_runs(const RouteRequest& request, const RouteKind& kind, Range range);
     void set_moved_bytes(const RouteRequest& request, Range range);
     void set_starts(RouteKind& kind, Range range);
+    /// What units cost by the hour of the start, and how much later that start is.
+    void set_hours(const RouteRequest& request, const RouteKind& kind, Range range);
+    /// Hours before it tell no more than those from it on.
+    static std::size_t first_hour(const Preference& prefer);
+    /// The least objective of starts in any hour.
+    double least_of_hours(const Preference& prefer, std::size_t unit_type) const;
+    /// The same of all unit types. @param is_quick  a bound of it
+    void set_least_of_hours(const Preference& prefer, bool is_quick, std::span<double> objectives);
     /// From runs, starts and delays.
     void set_outcomes(const RouteRequest& request, const RouteKind& kind, Range range);
     /// The kind's earliest completions and least costs.
@@ -254,9 +268,19 @@ struct RouteTable::Impl {
     /// Whether the least that the job asks for is free there from some moment on for ever, so that a closer look cannot
     /// find that it never is: filter traces must not depend on which places were looked at.
     bool is_free_at_last(const UnitRequest& units, std::size_t unit_type) const;
+    /// Whether a run on so many units, or on all where these are fewer, starts at once, however long it is, and on
+    /// fewer.
+    bool starts_at_once(const UnitRequest& units, std::size_t unit_type, std::int64_t count) const;
+    /// Such a run starts no later, on units that become free; infinite: not known, or of no use to a bound.
+    double latest_start_s(const RouteRequest& request, std::size_t unit_type, std::int64_t count) const;
     /// What a job without a deadline or budget, which starts as soon as its units are free, needs at least beyond the
     /// time that its input would take in the network's best hour.
     double least_delay_s(const RouteRequest& request, std::size_t unit_type);
+    /// @param end_s   least_end_s() of the network from the moment on at which a unit is free, or less
+    /// @param best_s  of the same transfer in the best hour
+    static double delay_beyond_s(const Least& least, double end_s, double best_s);
+    /// least_delay_s(), or less, of all unit types of a new kind that have a bound.
+    void set_delays(const RouteRequest& request, const RouteKind& kind);
     /// RouteKind::has_runs
     std::vector<std::uint8_t> marks_of_runs(const RouteRequest& request) const;
     void forget_oldest();

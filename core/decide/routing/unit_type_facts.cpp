@@ -2,6 +2,7 @@
 
 #include "core/decide/prediction/device_choice.hpp"
 
+#include <chrono>
 #include <map>
 #include <tuple>
 
@@ -36,6 +37,7 @@ UnitTypeFacts::UnitTypeFacts(const UnitTypeView& view)
         least_cost_per_s = view.price->least_per_hour() / kHour_s;
         power_w = view.price->unit_power_w();
     }
+    has_own_hours = has_network && view.network->calendar().hour != Timestamp::duration(std::chrono::hours(1));
     if (has_network && view.network->best_rate_bytes() > 0) least_s_per_byte = 1 / view.network->best_rate_bytes();
 }
 
@@ -44,6 +46,7 @@ void FactColumns::resize(std::size_t size)
     for (std::vector<double>* column : {&trust_factor, &least_cost_per_s, &power_w, &least_s_per_byte})
         column->resize(size);
     has_network.resize(size);
+    has_own_hours.resize(size);
 }
 
 void FactColumns::set(std::size_t unit_type, const UnitTypeFacts& facts)
@@ -53,6 +56,7 @@ void FactColumns::set(std::size_t unit_type, const UnitTypeFacts& facts)
     power_w[unit_type] = facts.power_w;
     least_s_per_byte[unit_type] = facts.least_s_per_byte;
     has_network[unit_type] = facts.has_network ? 1 : 0;
+    has_own_hours[unit_type] = facts.has_own_hours ? 1 : 0;
 }
 
 FactGroups::FactGroups(std::span<const UnitTypeFacts> facts)

@@ -24,6 +24,7 @@ struct UnitTypeFacts {
     double least_s_per_byte{}; ///< of its network in its best hour
     double queued_s{};         ///< UnitTypeView::queued_s
     bool has_network{};        ///< something is known of it
+    bool has_own_hours{};      ///< and its hours are not those of prices
     bool is_device{};          ///< no processor
     bool takes_work{};         ///< else `closed_by` says why not
     bool is_open_to_probes{};  ///< all the same
@@ -47,6 +48,7 @@ struct FactColumns {
     std::vector<double> power_w;
     std::vector<double> least_s_per_byte;
     std::vector<std::uint8_t> has_network;
+    std::vector<std::uint8_t> has_own_hours;
 
     void resize(std::size_t size);
     void set(std::size_t unit_type, const UnitTypeFacts& facts);

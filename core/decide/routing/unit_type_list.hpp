@@ -30,6 +30,8 @@ class LateViews {
     /// what the given view says, counting all that are taken within the first kMinHeld_s or for ever. Empty: ask the
     /// view.
     virtual std::optional<std::int64_t> most_taken(std::size_t index) const = 0;
+    /// Of such a unit type: at no moment are more of its units taken beyond what the given view says.
+    virtual std::optional<std::int64_t> most_taken_ever(std::size_t index) const = 0;
     /// Of such a unit type: from when on no more is taken beyond what the given view says than what is for ever.
     virtual std::optional<double> last_release_s(std::size_t index) const = 0;
 };
@@ -83,6 +85,11 @@ class UnitTypeList {
     std::optional<std::int64_t> most_taken(std::size_t index) const
     {
         return late_ ? late_->most_taken(index) : std::nullopt;
+    }
+    /// As LateViews has it; empty without late views.
+    std::optional<std::int64_t> most_taken_ever(std::size_t index) const
+    {
+        return late_ ? late_->most_taken_ever(index) : std::nullopt;
     }
     /// As LateViews has it; empty without late views.
     std::optional<double> last_release_s(std::size_t index) const

@@ -125,6 +125,11 @@ TEST(TakenViewsProperty, AreAsIfAllHadBeenTakenAtOnceInWhateverOrderOneLooks)
                     expected[i].availability.earliest_start(columns->idle_units(i) - *taken, Availability::kForEver),
                     *release_s)
                     << seed;
+            const std::optional<std::int64_t> ever = ledger.views().most_taken_ever(i);
+            if (ever && columns && columns->idle_units(i) > *ever)
+                EXPECT_EQ(
+                    expected[i].availability.earliest_start(columns->idle_units(i) - *ever, Availability::kForEver), 0)
+                    << seed;
             if (reservations.chance(0.2)) {
                 const Reservation one = reservations.of(reservations.any(given));
                 if (reservations.chance(0.5)) {
@@ -159,6 +164,7 @@ TEST(TakenViews, OnlyThoseThatSomebodyLooksAtAreCopied)
 
     EXPECT_EQ(&ledger.views().given(1), &given[1]);
     EXPECT_EQ(ledger.views().most_taken(1), std::optional<std::int64_t>(3)) << "within the first second";
+    EXPECT_EQ(ledger.views().most_taken_ever(1), std::optional<std::int64_t>(4)) << "and one later";
     EXPECT_EQ(ledger.views().last_release_s(1), 90);
     EXPECT_EQ(ledger.views().last_release_s(2), 0);
     EXPECT_EQ(ledger.views()[1].availability.free_at(40), 0);

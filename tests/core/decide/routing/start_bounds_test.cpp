@@ -1,6 +1,7 @@
 // What a table knows of the starts of a job with a deadline or budget before it looks closely at a place.
 #include "core/decide/routing/decision_json.hpp"
 #include "tests/core/decide/routing/bounded_unit_types.hpp"
+#include "tests/core/decide/routing/priced_networks.hpp"
 #include "tests/support/plain_route.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ using test::bounded_unit_type;
 using test::data_request;
 using test::kMorning;
 using test::looked_at;
+using test::PricedNetworks;
 using test::slower_and_slower;
 using test::well_divided;
 using namespace std::chrono_literals;
@@ -53,7 +55,7 @@ TEST(StartBounds, KnowThatTheCheapestHourIsYetToCome)
     EXPECT_EQ(decision.candidates[*decision.winner].unit_type_id.value, "ut_1000");
     EXPECT_LE(looked_at(request, table), 12);
     route(without_start_bounds(request), table);
-    EXPECT_EQ(looked_at(without_start_bounds(request), table), 200);
+    EXPECT_GT(looked_at(without_start_bounds(request), table), 180) << "all but the slowest";
 }
 
 // Of one the hour from 03:00 on is as good as free: √(65 400 s · 0.0001) = 2.6, at once the best has √(300 s · 0.083)
@@ -142,119 +144,6 @@ TEST(StartBounds, LimitsAreKeptByCountsThatAChoiceWeighs)
     EXPECT_LE(kind.completion_s[0], most.completion_s);
     EXPECT_LT(most.completion_s, Availability::kForEver);
 }
-
-/// The same in a laboratory whose hours last ten minutes.
-std::shared_ptr<const NetworkProfile> in_fast_time(const NetworkProfile& network)
-{
-    NetworkProfile::Known known = network.known();
-    known.calendar.hour = 10min;
-    return std::make_shared<const NetworkProfile>(NetworkProfile::from(known));
-}
-
-class PricedNetworks {
-  public:
-    explicit PricedNetworks(std::uint64_t seed) : random_(seed) {}
-
-    bool chance(double share) { return real(0, 1) < share; }
-    int whole(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
-    double real(double least, double most) { return std::uniform_real_distribution(least, most)(random_); }
-
-    std::shared_ptr<const UnitPrice> price()
-    {
-        PriceEntry entry;
-        entry.per_unit_hour_micros = whole(0, 400'000);
-        for (int hour = 0; hour < 24; ++hour) {
-            if (chance(0.4)) entry.bands.push_back({{}, hour, hour + 1, chance(0.1) ? 0 : whole(20'000, 400'000)});
-        }
-        if (chance(0.7)) entry.unit_power_w = real(5, 300);
-        return std::make_shared<const UnitPrice>(entry);
-    }
-
-    std::vector<UnitTypeView> unit_types(int count)
-    {
-        const std::shared_ptr<const UnitSpeedups> curve = well_divided();
-        std::vector<UnitTypeView> views;
-        for (int i = 0; i < count; ++i) {
-            UnitTypeView& view = views.emplace_back(bounded_unit_type(i, real(0.001, 0.05), real(1e7, 1e9)));
-            view.unit_count = whole(1, 6);
-            view.availability = Availability(view.unit_count);
-            for (int jobs = whole(-1, 3); jobs > 0; --jobs) {
-                const double from_s = chance(0.5) ? 0 : real(0, 4000);
-                const double to_s = chance(0.1) ? Availability::kForEver : from_s + real(1, 20'000);
-                view.availability.take(from_s, to_s, whole(1, 3));
-            }
-            if (chance(0.7)) view.speedups = curve;
-            if (chance(0.9)) view.price = price();
-            if (chance(0.2)) view.queued_s = real(0, 4000);
-            if (chance(0.3)) view.trust_factor = real(0.5, 1);
-            if (chance(0.1)) view.holds.push_back({"other", 0, 1000, 1});
-            if (chance(0.1)) view.network = nullptr;
-            if (view.network != nullptr && i % 11 == 5) view.network = in_fast_time(*view.network);
-            if (chance(0.1)) view.center_id = CenterId{"ctr_keeps"};
-            if (chance(0.1)) view.units_per_device = 2;
-        }
-        return views;
-    }
-
-    RouteKnowledge knowledge(const std::vector<UnitTypeView>& views)
-    {
-        RouteKnowledge knowledge;
-        std::vector<PastRun> runs;
-        std::vector<PastWait> waits;
-        for (const UnitTypeView& view : views) {
-            waits.push_back({view.id.value, whole(0, 1) * real(0, 1000), real(0, 1000)});
-            if (!chance(0.2)) continue;
-            PastRun run;
-            run.job_type = chance(0.7) ? "solver" : "other";
-            run.unit_type = view.id.value;
-            run.raw_s = 100;
-            run.raw_low_s = 90;
-            run.raw_high_s = 110;
-            run.actual_s = real(40, 250);
-            run.ended_at = kMorning - 1h;
-            runs.push_back(std::move(run));
-        }
-        if (chance(0.5)) knowledge.runs = std::make_shared<const RunHistory>(runs, kMorning);
-        if (chance(0.5)) knowledge.waits = std::make_shared<const WaitHistory>(waits);
-        return knowledge;
-    }
-
-    /// Of a kind with limits.
-    RouteRequest request()
-    {
-        RouteRequest request = data_request(chance(0.3) ? real(1e9, 1e12) : 0);
-        if (chance(0.2)) request.transfer.out_bytes = real(1e9, 1e11);
-        if (chance(0.2)) request.kept_in_bytes["ctr_keeps"] = request.transfer.in_bytes / 2;
-        if (chance(0.1)) request.transfer.network = NetworkChoice::kNow;
-        request.job_type = "solver";
-        request.project = "own";
-        request.takes_operators = chance(0.5);
-        request.operators[0].count = whole(100, 200'000);
-        if (chance(0.7)) request.units.count.reset();
-        request.units.min = whole(1, 2);
-        request.units.max = 4;
-        request.units.ignore_knee = chance(0.2);
-        if (chance(0.1)) request.units.sharing = UnitSharing::kExclusive;
-        const bool has_deadline = chance(0.7);
-        if (has_deadline) request.transfer.deadline = kMorning;
-        if (!has_deadline || chance(0.4)) request.budget = 0;
-        const std::array<Preference, 5> preferences{
-            {{1, 0, 0}, {0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 1, 0}, {0.3, 0.5, 0.2}}};
-        request.prefer = preferences[static_cast<std::size_t>(whole(0, 4))];
-        set_limits(request);
-        return request;
-    }
-
-    /// Those of another job of its kind.
-    void set_limits(RouteRequest& request)
-    {
-        if (request.transfer.deadline) request.transfer.deadline = kMorning + std::chrono::minutes(whole(10, 3000));
-        if (request.budget) request.budget = real(0.001, 2);
-    }
-
-  private:
-    std::mt19937_64 random_;
-};
 
 TEST(StartBounds, NoChoiceIsBetterThanItsBoundNorBeyondItsLimits)
 {
