@@ -1,6 +1,7 @@
 #include "server/probing/result_store.hpp"
 
 #include "core/decide/measurement/cache_rule.hpp"
+#include "core/decide/statistics/slowdown.hpp"
 #include "core/model/operator_place.hpp"
 #include "server/probing/busy_cores.hpp"
 
@@ -9,6 +10,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace fathom::server {
 namespace {
@@ -35,12 +37,13 @@ constexpr const char* kInsertMeasurements = R"sql(
 
 constexpr const char* kInsertCopies = R"sql(
     INSERT INTO copy_measurement (probe_run_id, unit_type_id, copies, copy, operator_id, operator_version, parameters_key,
-        median_s, ci_low_s, ci_high_s, alone_s, beside_bubbles, reporter_beside, reporter_beside_bubbles)
+        median_s, ci_low_s, ci_high_s, alone_s, slowdown, slowdown_deviation, beside_bubbles, reporter_beside,
+        reporter_beside_bubbles)
     SELECT $1, $2, $3, x.copy, x.operator_id, x.operator_version, x.parameters_key, x.median_s, x.ci_low_s, x.ci_high_s,
-           x.alone_s, x.beside_bubbles, x.reporter_beside, x.reporter_beside_bubbles
+           x.alone_s, x.slowdown, x.slowdown_deviation, x.beside_bubbles, x.reporter_beside, x.reporter_beside_bubbles
     FROM jsonb_to_recordset($4::jsonb) AS x(copy integer, operator_id text, operator_version bigint, parameters_key text,
-        median_s float8, ci_low_s float8, ci_high_s float8, alone_s float8, beside_bubbles float8, reporter_beside float8,
-        reporter_beside_bubbles float8))sql";
+        median_s float8, ci_low_s float8, ci_high_s float8, alone_s float8, slowdown float8, slowdown_deviation float8,
+        beside_bubbles float8, reporter_beside float8, reporter_beside_bubbles float8))sql";
 
 // Written where it says something new only: all runs of a unit type say the same.
 constexpr const char* kUpdateCaches = R"sql(
@@ -56,12 +59,24 @@ const OperatorUse* asked_for(const EndingRun& run, const OperatorResult& item)
     return nullptr;
 }
 
+/// By which times at the size that was drawn are those at the size that was asked for.
+double scale_of(const OperatorResult& item, const Parameters& asked, const OperatorManifest& manifest)
+{
+    return work_of(manifest, asked) / work_of(manifest, item.parameters);
+}
+
+/// @param times  of an operator's result, beside the other copies or alone.
+TimedSamples samples_of(const auto& times)
+{
+    return {times.samples_s, times.median_s};
+}
+
 Json measurement_row(const OperatorResult& item, const Parameters& asked, const OperatorManifest& manifest)
 {
     // The formulas were checked at some sizes; where they have no value, no rate follows from the time.
     const double operations = formula_value(manifest.operation_count, asked);
     const double bytes = formula_value(manifest.byte_count, asked);
-    const double scale = work_of(manifest, asked) / work_of(manifest, item.parameters);
+    const double scale = scale_of(item, asked, manifest);
     Json row = {{"operator_id", item.id},
                 {"operator_version", item.version},
                 {"parameters_key", parameters_key(asked)},
@@ -90,9 +105,20 @@ Json measurement_row(const OperatorResult& item, const Parameters& asked, const 
     return row;
 }
 
-Json measurement_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
+/// A result with what was asked for.
+struct MeasuredItem {
+    const OperatorResult* item;
+    const OperatorUse* asked;
+    const OperatorManifest* manifest;
+
+    double scale() const { return scale_of(*item, asked->parameters, *manifest); }
+    Json row() const { return measurement_row(*item, asked->parameters, *manifest); }
+};
+
+std::vector<MeasuredItem> measured_items(const EndingRun& run, const ProbeResult& result,
+                                         const OperatorLibrary& library)
 {
-    Json rows = Json::array();
+    std::vector<MeasuredItem> items;
     std::set<std::string> seen;
     for (const OperatorResult& item : result.operators) {
         const OperatorUse* const asked = asked_for(run, item);
@@ -101,8 +127,16 @@ Json measurement_rows(const EndingRun& run, const ProbeResult& result, const Ope
         // The same operator at the same size twice in one task (M5) is measured by its first place there.
         if (!seen.insert(operator_key(item.id, asked->parameters) + "@" + std::to_string(item.version)).second)
             continue;
-        rows.push_back(measurement_row(item, asked->parameters, *manifest));
+        items.push_back({&item, asked, manifest});
     }
+    return items;
+}
+
+Json measurement_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
+{
+    Json rows = Json::array();
+    for (const MeasuredItem& one : measured_items(run, result, library))
+        rows.push_back(one.row());
     return rows;
 }
 
@@ -111,41 +145,38 @@ Json pressure_columns(const ProbeResult& result, const OperatorResult& item)
 {
     Json columns = Json::object();
     if (!item.alone || !item.pressure || !result.reporter) return columns;
-    columns["beside_bubbles"] = item.pressure->beside_bubbles.median_s / item.alone->median_s;
+    // Turns are too short for bursts. What the host does by itself comes as often while its processors are busy with
+    // bubbles as while they are with copies.
+    const double bursts =
+        slowdown_of(samples_of(item), samples_of(*item.alone)).ratio / (item.median_s / item.alone->median_s);
+    columns["beside_bubbles"] = bursts * item.pressure->beside_bubbles.median_s / item.alone->median_s;
     columns["reporter_beside"] = item.pressure->reporter.median_s / result.reporter->alone.median_s;
     columns["reporter_beside_bubbles"] = result.reporter->beside_bubbles.median_s / result.reporter->alone.median_s;
     return columns;
 }
 
-/// What the first copy told beyond its time beside the others.
-struct FirstCopy {
-    double alone_s{};
-    Json pressure;
-};
-
-/// Those of each copy, with what the first took alone.
+/// Those of each copy, over what the first took alone.
 Json copy_rows(const EndingRun& run, const ProbeResult& result, const OperatorLibrary& library)
 {
-    std::map<std::pair<std::string, std::string>, FirstCopy> first; // by operator and the size that was asked for
-    for (const OperatorResult& item : result.operators) {
-        const OperatorUse* const asked = asked_for(run, item);
-        const OperatorManifest* const manifest = library.manifest(item.id, item.version);
-        if (asked == nullptr || manifest == nullptr || !item.alone) continue;
-        const double scale = work_of(*manifest, asked->parameters) / work_of(*manifest, item.parameters);
-        first.emplace(std::pair(item.id, parameters_key(asked->parameters)),
-                      FirstCopy{item.alone->median_s * scale, pressure_columns(result, item)});
+    std::map<std::pair<std::string, std::string>, MeasuredItem> first; // by operator and the size that was asked for
+    for (const MeasuredItem& one : measured_items(run, result, library)) {
+        if (one.item->alone) first.emplace(std::pair(one.item->id, parameters_key(one.asked->parameters)), one);
     }
     Json rows = Json::array();
     std::int64_t number = 0;
     const auto add = [&](const ProbeResult& copy) {
         ++number;
-        for (Json& row : measurement_rows(run, copy, library)) {
-            const auto found =
-                first.find({row["operator_id"].get<std::string>(), row["parameters_key"].get<std::string>()});
+        for (const MeasuredItem& one : measured_items(run, copy, library)) {
+            const auto found = first.find({one.item->id, parameters_key(one.asked->parameters)});
             if (found == first.end()) continue; // check_copies() has refused such results
+            const OperatorResult& of_first = *found->second.item;
+            const Slowdown slowdown = slowdown_of(samples_of(*one.item), samples_of(*of_first.alone));
+            Json row = one.row();
             row["copy"] = number;
-            row["alone_s"] = found->second.alone_s;
-            if (number == 1) row.update(found->second.pressure);
+            row["alone_s"] = of_first.alone->median_s * found->second.scale();
+            row["slowdown"] = slowdown.ratio;
+            row["slowdown_deviation"] = slowdown.deviation;
+            if (number == 1) row.update(pressure_columns(result, of_first));
             rows.push_back(std::move(row));
         }
     };

@@ -54,7 +54,8 @@ inline constexpr const char* kSelectOperatorLoads = R"sql(
     copies AS (
         SELECT m.unit_type_id, m.operator_id, max(m.measured_at) AS measured_at,
                json_agg(json_build_array(m.probe_run_id, m.copies,
-                                         (m.copies - 1) * m.cores_per_unit + m.busy_cores, m.median_s / m.alone_s,
+                                         (m.copies - 1) * m.cores_per_unit + m.busy_cores,
+                                         coalesce(m.slowdown, m.median_s / m.alone_s), m.slowdown_deviation,
                                          m.beside_bubbles, m.reporter_beside, m.reporter_beside_bubbles)
                         ORDER BY m.measured_at, m.probe_run_id, m.copy, m.parameters_key) AS copies
         FROM (SELECT m.*, chosen.cores_per_unit, coalesce(p.busy_cores, 0) AS busy_cores,
@@ -91,10 +92,13 @@ inline std::vector<OperatorLoads> select_operator_loads(pqxx::transaction_base& 
         for (const Json& one : to_json_value(row["results"]))
             loads.results.push_back({one[0].get<std::string>(), one[1].get<double>(), one[2].get<double>()});
         for (const Json& one : to_json_value(row["copies"])) {
-            CopyResult copy{one[0].get<std::string>(), one[1].get<std::int64_t>(), one[2].get<double>(),
-                            one[3].get<double>()};
-            if (!one[4].is_null()) // a constraint of the table: all three, or none
-                copy.pressure = {one[4].get<double>(), one[5].get<double>(), one[6].get<double>()};
+            CopyResult copy{.run_id = one[0].get<std::string>(),
+                            .copies = one[1].get<std::int64_t>(),
+                            .busy_cores = one[2].get<double>(),
+                            .ratio = one[3].get<double>(),
+                            .deviation = one[4].get<double>()};
+            if (!one[5].is_null()) // a constraint of the table: all three, or none
+                copy.pressure = {one[5].get<double>(), one[6].get<double>(), one[7].get<double>()};
             loads.copies.push_back(std::move(copy));
         }
         found.push_back(std::move(loads));

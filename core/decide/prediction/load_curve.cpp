@@ -97,10 +97,14 @@ CopiesPoint point_of(std::int64_t copies, std::vector<const CopyResult*> results
         run = one->run_id;
     }
     double squares = 0;
-    for (const CopyResult* const one : results)
+    double within_square = 0;
+    for (const CopyResult* const one : results) {
         squares += portable::square(portable::log(one->ratio) - point.log_factor);
-    // Copies of one run share the time alone: as many results as runs.
-    point.deviation = std::sqrt(noise_square_of(squares, count) / static_cast<double>(point.run_count));
+        within_square += portable::square(one->deviation) / count;
+    }
+    // Copies of one run share the time alone, and bursts of their host: as many results as runs.
+    point.deviation =
+        std::sqrt((noise_square_of(squares, count) + within_square) / static_cast<double>(point.run_count));
     return point;
 }
 
@@ -109,7 +113,7 @@ std::vector<CopiesPoint> points_of(std::span<const CopyResult> results)
     std::map<std::int64_t, std::vector<const CopyResult*>> by_copies;
     for (const CopyResult& one : results) {
         const bool is_good = one.copies >= 2 && one.busy_cores > 0 && std::isfinite(one.busy_cores) && one.ratio > 0 &&
-                             std::isfinite(one.ratio);
+                             std::isfinite(one.ratio) && std::isfinite(one.deviation);
         if (is_good) by_copies[one.copies].push_back(&one);
     }
     std::vector<CopiesPoint> points;

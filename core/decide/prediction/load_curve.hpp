@@ -26,6 +26,7 @@ struct CopyResult {
     double busy_cores{};                      ///< beside each copy: those of the others
     double ratio{};                           ///< its time over that of a copy alone, in the same minute; > 0
     std::optional<PressureRatios> pressure{}; ///< of the first copy of those that were measured in turn with bubbles
+    double deviation{};                       ///< of ln(ratio), by its samples (Slowdown); 0: not known
 };
 
 /// By how much an operator is slower, with an 80 % interval.
@@ -75,8 +76,9 @@ struct LoadCurve {
 /// nothing usually made a program more than some percent slower for each core (kUsualSlope). The noise is that of the
 /// results from the line, held towards the 5 % by which two sendings of a probe differ, as if two had said so.
 ///
-/// Of copies, of which each load is looked at by itself, the mean of ln(ratio) counts, with the noise as above; more
-/// copies are never faster. The same of times beside bubbles, and fit_pressure() of the pressure that it makes.
+/// Of copies, of which each load is looked at by itself, the mean of ln(ratio) counts, with the noise as above and that
+/// within the copies; more copies are never faster. The same of times beside bubbles, and fit_pressure() of the
+/// pressure that it makes.
 /// @return empty: no size was measured beside two loads that are half a core apart or more, and there are no copies, so
 ///         nothing tells it.
 std::optional<LoadCurve> fit_load_curve(std::span<const LoadedResult> results, std::span<const CopyResult> copies = {});

@@ -156,6 +156,20 @@ TEST_F(Curves, CopiesSideBySideTellWhatTheWorstNeighboursCost)
     EXPECT_EQ(curve->copies[0].copies, 2);
 }
 
+TEST_F(Curves, TheMeansOfCopiesGoBeforeTheirMedians)
+{
+    measure_copies("stream_triad", {1.5, 1.5}, 1, 0);
+    store_.sql("UPDATE copy_measurement SET slowdown = 1.6, slowdown_deviation = 0.3 WHERE copy = 1");
+
+    const auto page = io_.run(service_.measured_loads({"alpha", "alpha/u1", ""}, 10, "")).value();
+
+    ASSERT_EQ(page.items.at(0).copies.size(), 2U);
+    EXPECT_DOUBLE_EQ(page.items[0].copies[0].ratio, 1.6);
+    EXPECT_DOUBLE_EQ(page.items[0].copies[0].deviation, 0.3);
+    EXPECT_DOUBLE_EQ(page.items[0].copies[1].ratio, 1.5) << "measured before means were taken";
+    EXPECT_DOUBLE_EQ(page.items[0].copies[1].deviation, 0);
+}
+
 TEST_F(Curves, CopiesThatTookTurnsWithBubblesTellMixes)
 {
     measure_copies("stream_triad", {1.5, 1.7}, 1, 0);

@@ -107,6 +107,8 @@ TEST_F(ProbeResultsTest, CopiesSideBySideAreKeptApartFromMeasurements)
     EXPECT_EQ(store_.sql("SELECT string_agg(operator_id || ' ' || copy || '/' || copies || ' ' || median_s || ' ' || "
                          "alone_s, ', ' ORDER BY operator_id, copy) FROM copy_measurement"),
               "op1 1/2 0.2 0.1, op1 2/2 0.2 0.1, op3 1/2 0.2 0.1, op3 2/2 0.2 0.1");
+    EXPECT_EQ(store_.sql("SELECT DISTINCT slowdown || ' ' || slowdown_deviation FROM copy_measurement"), "2 0")
+        << "of medians, of so few samples";
     EXPECT_NE(store_.sql(changes), before) << "replicas read them";
     EXPECT_EQ(run().result["copies"].size(), 1U) << "every sample is kept";
     store_
@@ -136,6 +138,41 @@ TEST_F(ProbeResultsTest, WhatCopiesToldInTurnWithBubblesIsKeptWithTheFirst)
                          "reporter_beside, reporter_beside_bubbles), ', ' ORDER BY operator_id, copy) "
                          "FROM copy_measurement"),
               "op1 1 1.500 1.25 2, op1 2, op3 1, op3 2");
+}
+
+TEST_F(ProbeResultsTest, ABurstDuringOneSampleOfACopyCountsAsAJobPaysIt)
+{
+    store_.sql("UPDATE probe_run SET mode = 'throughput', unit_count = 2");
+    const auto times = [](double s) { return SampledTimes{std::vector<double>(10, s), {}, s, s, s}; };
+    const auto copy_of = [&](const std::vector<double>& samples_s) {
+        ProbeResult result = right_result(task_);
+        for (OperatorResult& item : result.operators) {
+            item.samples_s = samples_s;
+            item.median_s = item.ci_low_s = item.ci_high_s = 0.02;
+            item.spread = 0;
+        }
+        return result;
+    };
+    const std::vector<double> steady(10, 0.02);
+    std::vector<double> with_burst = steady;
+    with_burst[3] = 0.04;
+    ProbeResult result = copy_of(with_burst);
+    result.copies = {copy_of(steady)};
+    result.reporter = ReporterTimes{times(0.01), times(0.02)};
+    for (OperatorResult& item : result.operators) {
+        item.alone = times(0.02);
+        item.outliers = {3};
+    }
+    result.operators.front().pressure = PressureTimes{times(0.03), times(0.0125)};
+
+    end(true, "", to_json(result).dump());
+
+    EXPECT_EQ(run().state, "succeeded") << run().error;
+    EXPECT_EQ(store_.sql("SELECT string_agg(concat_ws(' ', operator_id, copy, round(slowdown::numeric, 3), "
+                         "round(slowdown_deviation::numeric, 3), round(beside_bubbles::numeric, 3)), ', ' "
+                         "ORDER BY operator_id, copy) FROM copy_measurement"),
+              "op1 1 1.100 0.091 1.650, op1 2 1.000 0.000, op3 1 1.100 0.091, op3 2 1.000 0.000")
+        << "beside bubbles, too";
 }
 
 TEST_F(ProbeResultsTest, FewerCopiesThanWereOrderedAreNoResult)

@@ -240,6 +240,24 @@ TEST(Migrations, EndsThatThereWereGetTheCauseThatTheirWordsTold)
               "program_not_started staging_failed no_local_user outputs_failed none none none");
 }
 
+TEST(Migrations, CopiesThatThereWereCountByTheirMedians)
+{
+    const std::string url = test::empty_database();
+    ASSERT_TRUE(migrate_url(url, files_before("sql/0073")));
+    run_sql(url, "ALTER TABLE copy_measurement DROP CONSTRAINT copy_measurement_probe_run_id_fkey"); // of no run
+    run_sql(url, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
+    run_sql(url, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
+                 " memory_bytes_per_unit, operators) VALUES ('ut_1', 'ctr_1', 'core', 'cpu', 4, 1, 0, '{}')");
+    run_sql(url, "INSERT INTO copy_measurement (probe_run_id, copy, operator_id, operator_version, parameters_key,"
+                 " unit_type_id, copies, median_s, ci_low_s, ci_high_s, alone_s)"
+                 " VALUES ('run_1', 1, 'dgemm', 1, 'n=8', 'ut_1', 2, 2, 2, 2, 1)");
+
+    const auto all = schema::sql::embedded_files();
+    ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
+
+    EXPECT_EQ(run_sql(url, "SELECT slowdown IS NULL AND slowdown_deviation = 0 FROM copy_measurement"), "t");
+}
+
 TEST(Migrations, ApplyOnlyWhatIsNew)
 {
     const std::string url = test::empty_database();

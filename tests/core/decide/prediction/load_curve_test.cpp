@@ -115,6 +115,26 @@ TEST(LoadCurve, CopiesByHand)
     EXPECT_EQ(curve->result_count, 0) << "no neighbours told a slope";
 }
 
+TEST(LoadCurve, CopiesWhoseSamplesScatterSayLess)
+{
+    // As above, and the variances within the copies, 0.06² and 0.08² of mean 0.005, count on top.
+    const CopyResult first{"r1", 2, 1, std::exp(0.1), {}, 0.06};
+    const CopyResult second{"r1", 2, 1, std::exp(0.3), {}, 0.08};
+
+    const LoadCurve curve = fit_load_curve({}, std::vector<CopyResult>{first, second}).value();
+
+    EXPECT_NEAR(curve.copies.at(0).log_factor, 0.2, 1e-12);
+    EXPECT_NEAR(curve.copies.at(0).deviation, std::sqrt(0.025 / 3 + 0.005), 1e-12);
+}
+
+TEST(LoadCurve, ScatterWithinCopiesOfSeveralSendingsEvensOut)
+{
+    const std::vector<CopyResult> copies{{"r1", 2, 1, 1.2, {}, 0.2}, {"r2", 2, 1, 1.2, {}, 0.2}};
+
+    // No squares: noise² = 2 · 0.0025 / (2 + 1), of two runs.
+    EXPECT_NEAR(fit_load_curve({}, copies).value().copies.at(0).deviation, std::sqrt((0.005 / 3 + 0.04) / 2), 1e-12);
+}
+
 TEST(LoadCurve, CopiesShowACurveThatIsFlatUntilMemoryIsFull)
 {
     const auto curve = fit_load_curve({}, std::vector<CopyResult>{{"r1", 2, 1, 1}, {"r2", 4, 3, 1}, {"r3", 8, 7, 3}});
