@@ -1,6 +1,7 @@
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/probes/commands.hpp"
+#include "cli/probes/copies_text.hpp"
 #include "cli/probes/probe_order.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
@@ -154,33 +155,6 @@ std::string mode_text(const Json& run)
 {
     if (text_of(run, "mode", "") != "throughput") return "";
     return "copies side by side, one on each unit; below is the first beside the others";
-}
-
-/// What each copy took of each operator, over the first by itself; empty for an ordinary run.
-std::string copies_text(const Json& run, const TableStyle& style)
-{
-    const Json& result = member(run, "result");
-    const Json& copies = items_of(result, "copies");
-    if (copies.empty()) return "";
-    Table table(
-        {{"OPERATOR"}, {"SIZE", Align::kLeft, 1, true}, {"ALONE", Align::kRight}, {"BESIDE THE OTHERS", Align::kLeft}});
-    const Json& operators = items_of(result, "operators");
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-        const Json& alone = member(operators[i], "alone");
-        const double alone_s = number_of(alone, "median_s").value_or(0);
-        std::string factors;
-        const auto add = [&](const Json& of_copy) {
-            const double median_s = i < of_copy.size() ? number_of(of_copy[i], "median_s").value_or(0) : 0;
-            factors += (factors.empty() ? "" : ", ") +
-                       (alone_s > 0 ? fmt::format("{:.3g}", median_s / alone_s) : std::string("-"));
-        };
-        add(operators);
-        for (const Json& copy : copies)
-            add(items_of(copy, "operators"));
-        table.add_row({text_of(operators[i], "id"), parameters_of(operators[i], "parameters"),
-                       duration_of(alone, "median_s"), factors});
-    }
-    return "\nEach copy's time over that alone\n" + table.render(style);
 }
 
 std::string run_text(Session& session, const Json& run)

@@ -86,6 +86,28 @@ TEST(ProbeRun, IsShownWithWhereTheDataOfItsOperatorsLay)
     EXPECT_THAT(ran.out, HasSubstr("random_access n=256: L1\nstream_triad n=9: a rate of the caches\n"));
 }
 
+TEST(ProbeRun, IsShownWithWhatNeighboursCostEachOfItsCopies)
+{
+    const auto of = [](std::vector<double> samples, double median_s) {
+        return Json{{"id", "dgemm"}, {"parameters", {{"n", 9}}}, {"median_s", median_s}, {"samples_s", samples}};
+    };
+    // A burst in one sample of ten, and a copy of which no samples are told.
+    Json first = of({1, 1, 1, 1, 2, 1, 1, 1, 1, 1}, 1);
+    first["alone"] = of(std::vector<double>(10, 1.0), 1);
+    Json ended = run("prn_1", "succeeded");
+    ended["result"]["operators"].push_back(std::move(first));
+    Json second;
+    second["operators"].push_back(of({}, 1.5));
+    ended["result"]["copies"].push_back(std::move(second));
+    ended["result"]["copies"].push_back(Json::object());
+    const FakeServer server({{"GET /api/v1/probe-runs/prn_1", {answer(200, ended.dump())}}});
+
+    const Ran ran = fathom(server, {"probe", "show", "prn_1"});
+
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("Each copy's time over that alone"), HasSubstr("1.1, 1.5, -")));
+}
+
 TEST(ProbeRun, SaysThatARunHasFailedForGood)
 {
     EXPECT_EQ(measured({run("prn_1", "failed")}).code, 1);
