@@ -66,6 +66,21 @@ def slowdown(beside, alone):
     return max(means[0] / means[1], of_medians)
 
 
+def factor_beside(curve, busy_cores, pressure, **_):
+    """As docs/measurement.md has it, by the one load that was measured: between what copies and what bubbles cost."""
+    def at(source, cores):
+        point, = curve[source]
+        return point["factor"] ** min(cores / point["busy_cores"], 1)
+
+    if not curve["bubbles"]:
+        return at("copies", busy_cores)
+    own = min(curve["pressure"]["per_core"], 1)
+    if pressure <= own:
+        return at("copies", busy_cores) ** (1 - own) * at("copies", busy_cores * pressure / own) ** own
+    share = (pressure - own) / (1 - own)
+    return at("copies", busy_cores) ** (1 - share) * at("bubbles", busy_cores) ** share
+
+
 def test_each_copy_has_a_unit_of_its_own_and_says_what_it_took(network, copies):
     assert copies["mode"] == "throughput" and copies["units"] == [0, 1] and len(copies["cpus"]) == 2
     result = copies["result"]
@@ -128,10 +143,10 @@ def test_a_run_is_predicted_beside_the_neighbours_that_are_expected(network, cop
         decision = preview(network)
         loaded = at_alpha(decision)
         curve = network.rest.items("/load-curves?operator=stream_triad&unit_type=alpha/core")[0]
-        # A job that nobody knows makes half of a bubble's pressure.
-        factor = (curve["bubbles"] or curve["copies"])[0]["factor"]
         assert 0 < loaded["neighbours"]["busy_cores"] <= 1
-        assert 1 <= loaded["neighbours"]["factor"] <= factor * (1 + 1e-9)
+        assert loaded["neighbours"]["pressure"] == pytest.approx(0.5), "a job that nobody knows makes half of a bubble's pressure"
+        # Its start costs no more beside neighbours.
+        assert 1 <= loaded["neighbours"]["factor"] <= factor_beside(curve, **loaded["neighbours"]) * (1 + 1e-9)
         assert loaded["prediction"]["run_s"] == pytest.approx(
             quiet["prediction"]["run_s"] * loaded["neighbours"]["factor"], rel=0.01)
         if decision["candidates"][0]["center"] == "alpha":

@@ -85,7 +85,8 @@ double noise_square_of(double squares, double count)
 CopiesPoint point_of(std::int64_t copies, std::vector<const CopyResult*> results)
 {
     std::sort(results.begin(), results.end(), [](const CopyResult* a, const CopyResult* b) {
-        return std::tie(a->run_id, a->ratio, a->busy_cores) < std::tie(b->run_id, b->ratio, b->busy_cores);
+        return std::tie(a->run_id, a->ratio, a->busy_cores, a->deviation) <
+               std::tie(b->run_id, b->ratio, b->busy_cores, b->deviation);
     });
     CopiesPoint point{.copies = copies};
     const auto count = static_cast<double>(results.size());
