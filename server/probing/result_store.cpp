@@ -145,8 +145,8 @@ Json pressure_columns(const ProbeResult& result, const OperatorResult& item)
 {
     Json columns = Json::object();
     if (!item.alone || !item.pressure || !result.reporter) return columns;
-    // Turns are too short for bursts. What the host does by itself comes as often while its processors are busy with
-    // bubbles as while they are with copies.
+    // What the host does by itself comes as often while its processors are busy with bubbles as while they are with
+    // copies. The few samples of a turn have other bursts by chance, which is no difference between the two.
     const double bursts =
         slowdown_of(samples_of(item), samples_of(*item.alone)).ratio / (item.median_s / item.alone->median_s);
     columns["beside_bubbles"] = bursts * item.pressure->beside_bubbles.median_s / item.alone->median_s;

@@ -59,7 +59,7 @@ def at_alpha(decision):
 def slowdown(beside, alone):
     """As docs/measurement.md, "Neighbours", has it: of the means, of which no sample is more than three medians."""
     of_medians = beside["median_s"] / alone["median_s"]
-    if min(len(times["samples_s"]) for times in (beside, alone)) < 6:
+    if min(len(times["samples_s"]) for times in (beside, alone)) < 5:
         return of_medians
     means = [sum(min(sample, 3 * times["median_s"]) for sample in times["samples_s"]) / len(times["samples_s"])
              for times in (beside, alone)]

@@ -1,7 +1,6 @@
 #include "core/decide/statistics/slowdown.hpp"
 
 #include "core/base/portable_math.hpp"
-#include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +35,7 @@ CappedMean capped_mean(const TimedSamples& times)
 Slowdown slowdown_of(const TimedSamples& beside, const TimedSamples& alone)
 {
     const double of_medians = beside.median / alone.median;
-    if (std::min(beside.samples.size(), alone.samples.size()) < kMinForInterval)
+    if (std::min(beside.samples.size(), alone.samples.size()) < kMinForMeans)
         return {.ratio = of_medians, .deviation = 0};
     const CappedMean mean_beside = capped_mean(beside);
     const CappedMean mean_alone = capped_mean(alone);

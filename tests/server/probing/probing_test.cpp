@@ -1,4 +1,6 @@
 #include "core/decide/probing/copies_plan.hpp"
+#include "core/decide/statistics/slowdown.hpp"
+#include "server/probing/full_benchmark_task.hpp"
 #include "server/probing/probe_planning.hpp"
 #include "tests/server/probing/probing_fixture.hpp"
 
@@ -85,6 +87,13 @@ TEST_F(Probing, CopiesSideBySideAreOneJobOnAsManyUnits)
     EXPECT_NE(create(order).value().front().id, run.id) << "three units on one problem are another run";
     order.places.mode = ScalingMode::kThroughput;
     EXPECT_EQ(create(order).value().front().id, run.id) << "it waits already";
+}
+
+TEST_F(Probing, CopiesHaveSamplesEnoughForMeans)
+{
+    constexpr auto kLeast = static_cast<std::int64_t>(kMinForMeans);
+    EXPECT_GE(ProbeTask{}.repeats, kLeast);
+    EXPECT_GE(full_benchmark_task({}).repeats, kLeast);
 }
 
 TEST_F(Probing, CopiesAreRefusedWhereUnitsAreNotOfOneHost)

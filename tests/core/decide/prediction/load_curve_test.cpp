@@ -135,6 +135,16 @@ TEST(LoadCurve, ScatterWithinCopiesOfSeveralSendingsEvensOut)
     EXPECT_NEAR(fit_load_curve({}, copies).value().copies.at(0).deviation, std::sqrt((0.005 / 3 + 0.04) / 2), 1e-12);
 }
 
+TEST(LoadCurve, ACopyWhoseDeviationIsNoNumberTellsNothing)
+{
+    const CopyResult good{"r1", 2, 1, 1.2, {}, 0.1};
+    const CopyResult bad{"r1", 2, 1, 1.4, {}, std::nan("")};
+
+    EXPECT_FALSE(fit_load_curve({}, std::vector<CopyResult>{bad}).has_value());
+    EXPECT_NEAR(fit_load_curve({}, std::vector<CopyResult>{good, bad}).value().copies.at(0).log_factor, std::log(1.2),
+                1e-12);
+}
+
 TEST(LoadCurve, CopiesShowACurveThatIsFlatUntilMemoryIsFull)
 {
     const auto curve = fit_load_curve({}, std::vector<CopyResult>{{"r1", 2, 1, 1}, {"r2", 4, 3, 1}, {"r3", 8, 7, 3}});

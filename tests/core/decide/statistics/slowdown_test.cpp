@@ -75,11 +75,11 @@ TEST(Slowdown, OfTooFewSamplesIsThatOfTheMedians)
 {
     const std::vector<double> alone(10, 1.0);
 
-    const Slowdown few = of({1, 1, 1, 1, 3}, alone);
+    const Slowdown few = of({1, 1, 1, 3}, alone);
     EXPECT_EQ(few.ratio, 1);
     EXPECT_EQ(few.deviation, 0) << "not known";
-    EXPECT_EQ(of(with_one(10, 2), {1, 1, 1, 1, 1}).ratio, 1) << "alone, too";
-    EXPECT_NEAR(of({1, 1, 1, 1, 1, 3}, alone).ratio, 8.0 / 6, 1e-12);
+    EXPECT_EQ(of(with_one(10, 2), {1, 1, 1, 1}).ratio, 1) << "alone, too";
+    EXPECT_NEAR(of({1, 1, 1, 1, 3}, alone).ratio, 1.4, 1e-12);
     EXPECT_EQ(slowdown_of({{}, 3}, {{}, 2}).ratio, 1.5) << "without any";
 }
 
