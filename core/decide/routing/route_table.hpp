@@ -273,8 +273,8 @@ struct RouteTable::Impl {
     bool starts_at_once(const UnitRequest& units, std::size_t unit_type, std::int64_t count) const;
     /// Such a run starts no later, on units that become free; infinite: not known, or of no use to a bound.
     double latest_start_s(const RouteRequest& request, std::size_t unit_type, std::int64_t count) const;
-    /// What a job without a deadline or budget, which starts as soon as its units are free, needs at least beyond the
-    /// time that its input would take in the network's best hour.
+    /// What a job that starts as soon as its units are free needs at least beyond the time that its input would take in
+    /// the network's best hour.
     double least_delay_s(const RouteRequest& request, std::size_t unit_type);
     /// @param end_s   least_end_s() of the network from the moment on at which a unit is free, or less
     /// @param best_s  of the same transfer in the best hour
