@@ -5,7 +5,8 @@
 
 namespace fathom::server {
 
-/// Runs that belong together, with what they measured: one report. Void measurements are left out.
+/// Runs that belong together, with what they measured, and what the newest results of the same places say together: one
+/// report. Void measurements are left out.
 struct RunReport {
     std::vector<ProbeRunRecord> runs; ///< by id; without their results
     std::vector<ComparedResult> results;

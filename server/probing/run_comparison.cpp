@@ -1,5 +1,7 @@
 #include "server/probing/run_comparison.hpp"
 
+#include "core/decide/prediction/combine_results.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -16,7 +18,24 @@ auto order_key(const ComparedResult& one)
     return std::tuple_cat(group_key(one), std::tie(one.median_s, one.center, one.unit_type, one.probe_run_id));
 }
 
-Json place_json(const ComparedResult& one, const ComparedResult& best)
+double ratio_of(double median_s, double best_s)
+{
+    return best_s > 0 ? median_s / best_s : 1.0;
+}
+
+Json together_json(const MeasuredOperator& one, const MeasuredOperator& best)
+{
+    return {{"median_s", one.median_s},
+            {"ci_low_s", one.ci_low_s},
+            {"ci_high_s", one.ci_high_s},
+            {"ratio", ratio_of(one.median_s, best.median_s)},
+            {"is_tied", one.ci_low_s <= best.ci_high_s},
+            {"probe_run_ids", run_ids_of(one)}};
+}
+
+/// @param best           of the single results
+/// @param best_together  of what several say together: it may be another place's
+Json place_json(const ComparedResult& one, const ComparedResult& best, const MeasuredOperator& best_together)
 {
     return {{"center", one.center},
             {"unit_type", one.unit_type},
@@ -24,10 +43,11 @@ Json place_json(const ComparedResult& one, const ComparedResult& best)
             {"median_s", one.median_s},
             {"ci_low_s", one.ci_low_s},
             {"ci_high_s", one.ci_high_s},
-            {"ratio", best.median_s > 0 ? one.median_s / best.median_s : 1.0},
+            {"ratio", ratio_of(one.median_s, best.median_s)},
             {"is_tied", one.ci_low_s <= best.ci_high_s},
             {"error", one.error},
-            {"sample_count", one.sample_count}};
+            {"sample_count", one.sample_count},
+            {"together", together_json(one.together, best_together)}};
 }
 
 } // namespace
@@ -40,9 +60,12 @@ Json compare_results(std::vector<ComparedResult> results)
     for (auto first = results.begin(); first != results.end();) {
         const auto last = std::find_if(first, results.end(),
                                        [&](const ComparedResult& one) { return group_key(one) != group_key(*first); });
+        const auto best_together = std::min_element(first, last, [](const ComparedResult& a, const ComparedResult& b) {
+            return a.together.median_s < b.together.median_s;
+        });
         Json places = Json::array();
         for (auto one = first; one != last; ++one)
-            places.push_back(place_json(*one, *first));
+            places.push_back(place_json(*one, *first, best_together->together));
         groups.push_back({{"operator_id", first->operator_id},
                           {"operator_version", first->operator_version},
                           {"parameters", first->parameters},

@@ -127,4 +127,8 @@ export const runsEn = {
   'runs.comparison.ratio': 'Against the best',
   'runs.comparison.tied': 'Tied with the best',
   'runs.comparison.plot': 'Interval',
+  'runs.comparison.results': 'Results together',
+  'runs.comparison.single': 'This run',
+  'runs.comparison.superseded': '{median}, does not count any more',
+  'runs.comparison.note': 'By the newest results of each place together, up to eight, back to a change; the interval holds how far they differ. With one result that is not known yet, and a difference may be chance.',
 }

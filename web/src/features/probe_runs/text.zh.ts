@@ -129,4 +129,8 @@ export const runsZh: Record<keyof typeof runsEn, string> = {
   'runs.comparison.ratio': '与最佳之比',
   'runs.comparison.tied': '与最佳持平',
   'runs.comparison.plot': '区间',
+  'runs.comparison.results': '合并的结果数',
+  'runs.comparison.single': '本次测试',
+  'runs.comparison.superseded': '{median}，不再计入',
+  'runs.comparison.note': '按每处最新的结果合并比较（最多八个，止于发生变化之时）；区间包含各次结果之间的差异。只有一个结果时，这种差异尚不可知，差别可能出于偶然。',
 }
