@@ -66,8 +66,19 @@ def test_several_counts_are_one_order_with_one_report(network):
     report = network.rest.get(f"/probe-orders/{order}")
     assert [len(group["places"]) for group in report["comparison"]] == [2]
     assert report["comparison"][0]["places"][0]["ratio"] == 1
+    places = report["comparison"][0]["places"]
+    # How many count together, and which place is best by them, is for the machine to say.
+    for place in places:
+        together = place["together"]
+        assert together["ci_low_s"] <= together["median_s"] <= together["ci_high_s"]
+        counted = [network.rest.get(f"/probe-runs/{run_id}") for run_id in together["probe_run_ids"]]
+        assert 1 <= len(counted) <= 8
+        assert {(r["center"], r["unit_type"], r["unit_count"]) for r in counted} == {(place["center"], place["unit_type"], 1)}
+    assert min(place["together"]["ratio"] for place in places) == 1 and any(place["together"]["is_tied"] for place in places)
     told = network.cli("probe", "compare", order)
-    assert "alpha/core" in told and "beta/dense" in told and "best" in told
+    assert "alpha/core" in told and "beta/dense" in told and "best" in told and "RESULTS" in told and "THIS RUN" in told
+    single = network.cli("probe", "compare", order, "--single")
+    assert "alpha/core" in single and "best" in single and "RESULTS" not in single
 
     runs, left_out = run(network, "--operators", "dgemm:m=320;n=320;k=320", "--centers", "alpha", "--counts", "1,2,3")
     assert set(runs) == {("alpha", "core", 1), ("alpha", "core", 2)}
