@@ -1,8 +1,8 @@
 """Starts a real network for the console's tests: fathomd, two centers, their first measurements.
 
-Prints one line of JSON with url, ca and token, then runs until its standard input ends. A line "restart" there kills fathomd
-and starts it anew; "restarted" says when it is ready again. What stands after "--" are settings of fathomd. FATHOM_BIN says where the
-programs are; by default those of the release build.
+Prints one line of JSON with url, ca, token and outputs, a folder in which jobs may store theirs, then runs until its standard input
+ends. A line "restart" there kills fathomd and starts it anew; "restarted" says when it is ready again. What stands after "--" are
+settings of fathomd. FATHOM_BIN says where the programs are; by default those of the release build.
 """
 import json
 import os
@@ -42,19 +42,23 @@ def main():
     sub_units = "--sub-units" in own
     net = Network(settings=settings)
     try:
+        outputs = net.folder / "outputs"
+        outputs.mkdir()
+        outputs.chmod(0o777)  # jobs have users of their own
         if sub_units:
             for center in ("alpha", "beta"):
                 net.add_agent(center, 'cores = "0"\n' + SUB_UNITS)
         elif "--balance" in own:
             gpu = BalancedGpu(net)  # whose loop is idle until a job runs on it
         elif not empty:
-            net.add_agent("alpha", agent_config(cores="0", unit_name="core"))
-            net.add_agent("beta", agent_config(cores="1", unit_name="core-large"))
+            extra = f'output_folders = "{outputs}"'
+            net.add_agent("alpha", agent_config(cores="0", unit_name="core", extra=extra))
+            net.add_agent("beta", agent_config(cores="1", unit_name="core-large", extra=extra))
         users = {}
         for role in ("viewer", "user"):
             users[role] = net.rest.post("/tokens", {"name": role, "role": role})["token"]
         print(json.dumps({"url": net.server.url, "ca": str(net.server.ca), "token": net.admin_token,
-                          "agent_port": net.server.agent_port, "tokens": users}), flush=True)
+                          "agent_port": net.server.agent_port, "tokens": users, "outputs": str(outputs)}), flush=True)
         for order in sys.stdin:
             if order.startswith("busy"):
                 transfer, load = map(float, order.split()[1:])

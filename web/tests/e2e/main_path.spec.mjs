@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { violations } from '../axe.mjs'
 import { ask, openBrowser, openPage, settled, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
-import { allPaths } from '../pages.mjs'
+import { allPaths, tabShown } from '../pages.mjs'
 
 const limit = { timeout: 1_200_000 }
 let network
@@ -110,10 +110,14 @@ describe('the console', limit, () => {
     }
     await page.getByRole('tab').first().waitFor()
     await look('sign-in')
+    await page.getByRole('tab', { name: 'Token' }).click()
+    await page.getByLabel('API token').waitFor()
+    await look('sign-in with a token')
     await signIn(page, network.token)
-    for (const path of await allPaths(page, { jobPath })) {
+    for (const path of await allPaths(page, { jobPath, outputs: network.outputs })) {
       await page.goto(network.url + path)
       await settled(page)
+      await tabShown(page, path)
       await look(path)
     }
     await leave(page)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ask, openBrowser, openPage, settled, signIn } from '../browser.mjs'
 import { startNetwork } from '../network.mjs'
-import { allPaths } from '../pages.mjs'
+import { allPaths, tabShown } from '../pages.mjs'
 
 const limit = { timeout: 900_000 }
 const folder = process.env.FATHOM_PICTURES ?? new URL('../../test-results/pictures', import.meta.url).pathname
@@ -47,6 +47,7 @@ function fileOf(path, { size, scheme, language }) {
 async function takePicture(page, path, way) {
   await page.goto(network.url + path)
   await settled(page)
+  await tabShown(page, path)
   await page.waitForTimeout(drawnMs)
   await page.screenshot({ path: fileOf(path, way), fullPage: true })
 }
@@ -60,7 +61,7 @@ describe('pictures of the console', limit, () => {
     const page = await openPage(browser, { url: network.url })
     await signIn(page, network.token)
     const jobPath = await runJobs(page)
-    paths = await allPaths(page, { jobPath })
+    paths = await allPaths(page, { jobPath, outputs: network.outputs })
     await page.context().close()
   })
 
