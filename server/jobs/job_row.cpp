@@ -86,10 +86,14 @@ AttemptRecord to_attempt_record(const pqxx::row& row)
 std::optional<PredictedRecord> to_predicted(const pqxx::row& row)
 {
     if (!row["has_prediction"].as<bool>(false)) return std::nullopt;
-    return PredictedRecord{.run_s = optional_of<double>(row["p_run_s"]),
-                           .low_s = optional_of<double>(row["p_low_s"]),
-                           .high_s = optional_of<double>(row["p_high_s"]),
-                           .wait_s = optional_of<double>(row["p_wait_s"])};
+    PredictedRecord predicted;
+    predicted.wait_s = optional_of<double>(row["p_wait_s"]);
+    // A decision that knew nothing of the run has 0.
+    if (!(row["p_run_s"].as<double>(0) > 0)) return predicted;
+    predicted.run_s = optional_of<double>(row["p_run_s"]);
+    predicted.low_s = optional_of<double>(row["p_low_s"]);
+    predicted.high_s = optional_of<double>(row["p_high_s"]);
+    return predicted;
 }
 
 /// What the placement of a part's attempt predicted of its programs alone: `predicted` of a job has staging in it.

@@ -106,6 +106,22 @@ TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
               "2.100");
 }
 
+TEST_F(History, WhereNothingIsKnownOfARunNoneIsPredicted)
+{
+    add_operators();
+    add_center("alpha"); // and nothing was measured
+    const JobId job = submit(dgemm_job());
+    route();
+
+    const Json predicted = Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body)["predicted"];
+
+    EXPECT_EQ(winner_of(job)["prediction"]["run_s"], 0) << "a lower bound of what is not known";
+    EXPECT_TRUE(predicted["run_s"].is_null()) << predicted;
+    EXPECT_TRUE(predicted["low_s"].is_null()) << predicted;
+    EXPECT_TRUE(predicted["high_s"].is_null()) << predicted;
+    EXPECT_TRUE(predicted["wait_s"].is_number()) << predicted;
+}
+
 TEST_F(History, AJobThatFollowsAnotherOfItsTypeAtOnceIsToldWhatThatTook)
 {
     add_operators();
