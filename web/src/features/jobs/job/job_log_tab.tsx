@@ -51,7 +51,7 @@ function Log({ job, attempt }: { job: Job; attempt: LogAttempt }) {
       </Group>
       {error ? <ErrorState error={error} retry={again} /> : null}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard */}
-      <pre ref={frame} className={styles.log} tabIndex={0} aria-label={t(`jobs.log.${stream}`)}>{log.text || (isLive ? t('jobs.log.empty') : '')}</pre>
+      <pre ref={frame} className={styles.log} role="group" tabIndex={0} aria-label={t(`jobs.log.${stream}`)}>{log.text || (isLive ? t('jobs.log.empty') : '')}</pre>
     </>
   )
 }
