@@ -44,9 +44,16 @@ double RouteTable::Impl::least_delay_s(const RouteRequest& request, std::size_t 
     const double in_bytes = request.in_bytes_at(view.center_id);
     if (!(in_bytes > 0) || view.network == nullptr || !is_free_at_last(request.units, unit_type)) return 0;
     const Least& least = least_of(unit_type);
-    const Timestamp first = moment_after(request.transfer.now, least.free_s);
-    return delay_beyond_s(least, view.network->least_end_s(first, in_bytes),
-                          in_bytes * columns->facts(unit_type).least_s_per_byte);
+    const double end_s = least.free_s > 0
+                             ? view.network->least_end_s(moment_after(request.transfer.now, least.free_s), in_bytes)
+                             : least_transfer_s(request.transfer.now, unit_type, in_bytes);
+    return delay_beyond_s(least, end_s, in_bytes * columns->facts(unit_type).least_s_per_byte);
+}
+
+double RouteTable::Impl::least_transfer_s(Timestamp now, std::size_t unit_type, double bytes)
+{
+    const NetworkProfile& network = *unit_types->given(unit_type).network;
+    return columns->network_hours(now).least_end_s(columns->center_rank()[unit_type], network, now, bytes);
 }
 
 double RouteTable::Impl::delay_beyond_s(const Least& least, double end_s, double best_s)
@@ -63,8 +70,6 @@ void RouteTable::Impl::set_delays(const RouteRequest& request, const RouteKind& 
         const NetworkProfile* network = nullptr;
         double end_s{};
     };
-    const Timestamp now = request.transfer.now;
-    const NetworkHours& hours = columns->network_hours(now);
     std::vector<KnownEnd> ends(unit_types->size());
     for (std::size_t i = 0; i < unit_types->size(); ++i) {
         const UnitTypeView& view = unit_types->given(i);
@@ -74,7 +79,7 @@ void RouteTable::Impl::set_delays(const RouteRequest& request, const RouteKind& 
         const std::uint32_t center = columns->center_rank()[i];
         KnownEnd& known = ends[center];
         if (known.network != view.network.get())
-            known = {view.network.get(), hours.least_end_s(center, *view.network, now, in_bytes)};
+            known = {view.network.get(), least_transfer_s(request.transfer.now, i, in_bytes)};
         const Least& least = least_of(i);
         bounds_.delay_s[i] =
             delay_beyond_s(least, known.end_s - least.free_s, in_bytes * columns->facts(i).least_s_per_byte);

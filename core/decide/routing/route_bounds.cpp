@@ -288,7 +288,7 @@ double RouteTable::Impl::least_by_count(const RouteRequest& request, RouteKind& 
     const bool is_at_once = latest_s == 0;
     double held_beside_s = moved_s;
     if (is_at_once && view.network != nullptr)
-        held_beside_s = view.network->least_end_s(now, request.in_bytes_at(view.center_id)) +
+        held_beside_s = least_transfer_s(now, unit_type, request.in_bytes_at(view.center_id)) +
                         request.transfer.out_bytes * facts.least_s_per_byte;
     const auto least_cost = [&](double held_s, std::int64_t count) {
         if (view.price == nullptr) return 0.0;

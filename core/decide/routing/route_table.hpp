@@ -276,6 +276,8 @@ struct RouteTable::Impl {
     /// What a job that starts as soon as its units are free needs at least beyond the time that its input would take in
     /// the network's best hour.
     double least_delay_s(const RouteRequest& request, std::size_t unit_type);
+    /// NetworkProfile::least_end_s() of the unit type's network, which it must have, from now on.
+    double least_transfer_s(Timestamp now, std::size_t unit_type, double bytes);
     /// @param end_s   least_end_s() of the network from the moment on at which a unit is free, or less
     /// @param best_s  of the same transfer in the best hour
     static double delay_beyond_s(const Least& least, double end_s, double best_s);
