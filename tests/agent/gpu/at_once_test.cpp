@@ -93,8 +93,8 @@ TEST_F(GpuSharing, WhoseNeighbourEndsWhileTheManagerIsAwayGoesOn)
                                        {"host-us", "5000"},
                                        {"activations-mib", "4"},
                                        {"tell", "yes"}});
-    ASSERT_TRUE(first->wait_for_output("started"));
-    ASSERT_TRUE(wait_until([&] { return job("first").is_object(); }));
+    // From its first iteration on it has the turn.
+    ASSERT_TRUE(wait_until([&] { return job("first").is_object() && job("first").at("iterations") > 0; }));
     const auto second =
         train("second", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "4"}, {"tell", "yes"}});
     ASSERT_TRUE(wait_until([&] { return job("second").is_object(); }));

@@ -242,11 +242,14 @@ TEST_F(GpuSharing, WhoseKernelDoesNotEndIsEndedSoThatOthersGoOn)
             "victim", {{"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}, {"compute-us", "3600000000"}});
         ASSERT_TRUE(victim->wait_for_output("started"));
         ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
+        // Until then: with a few iterations it might be done before the victim launches its kernel.
+        const std::string enough = "enough with " + std::to_string(overrun_s);
         const auto other =
-            train("other", {{"iterations", "3"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
+            train("other", {{"until", enough}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}});
 
-        EXPECT_EQ(other->wait(), 0) << other->output();
         EXPECT_EQ(victim->wait(), -SIGKILL);
+        go_on(enough);
+        EXPECT_EQ(other->wait(), 0) << other->output();
         has_said_so = victim->output().find("did not give the GPU back") != std::string::npos;
         if (has_said_so) break;
     }
@@ -261,8 +264,8 @@ TEST_F(GpuSharing, WhoIsStoppedWithTheTurnIsEndedByTheManager)
     const std::map<std::string, std::string> options{
         {"iterations", "1000000"}, {"weights-mib", "4"}, {"activations-mib", "20"}, {"tell", "yes"}};
     const auto victim = train("victim", options);
-    ASSERT_TRUE(victim->wait_for_output("started")); // it has launched kernels before
-    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null(); }));
+    // From its first iteration on it has the turn, which nobody else asks for.
+    ASSERT_TRUE(wait_until([&] { return !job("victim").is_null() && job("victim").at("iterations") > 0; }));
     victim->kill(SIGSTOP);
     auto finite = options;
     finite["iterations"] = "3";
