@@ -110,7 +110,9 @@ TEST_F(History, WhereNothingIsKnownOfARunNoneIsPredicted)
 {
     add_operators();
     add_center("alpha");                                           // and nothing was measured
-    const JobId job = submit(dgemm_job({{"metering_wait_s", 0}})); // placed on what is known
+    Json asked = dgemm_job();
+    asked["metering_wait_s"] = 0; // placed on what is known
+    const JobId job = submit(asked);
     route();
 
     const Json predicted = Json::parse(call(net::Method::kGet, "/jobs/" + job.value).body)["predicted"];
