@@ -109,7 +109,7 @@ TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
 TEST_F(History, WhereNothingIsKnownOfARunNoneIsPredicted)
 {
     add_operators();
-    add_center("alpha");                                           // and nothing was measured
+    add_center("alpha"); // and nothing was measured
     Json asked = dgemm_job();
     asked["metering_wait_s"] = 0; // placed on what is known
     const JobId job = submit(asked);
