@@ -12,28 +12,22 @@
 namespace fathom {
 namespace {
 
+using test::cheap_from_three_to_four;
 using test::data_request;
 using test::kMorning;
 using test::looked_at;
 using test::PricedNetworks;
+using test::PricedTable;
 using test::slower_and_slower;
-
-std::shared_ptr<const UnitPrice> cheap_from_three(std::int64_t micros, std::int64_t night_micros)
-{
-    PriceEntry entry;
-    entry.per_unit_hour_micros = micros;
-    entry.bands = {{{}, 3, 4, night_micros}};
-    return std::make_shared<const UnitPrice>(entry);
-}
 
 // At the cheapest hour all would cost a hundredth, but a job without a deadline starts now, and nobody is in its way.
 TEST(HourBounds, KnowThatAJobThatStartsAtOncePaysThePricesOfNow)
 {
     std::vector<UnitTypeView> views = slower_and_slower(200);
     for (UnitTypeView& view : views)
-        view.price = cheap_from_three(1'000'000, 10'000);
+        view.price = cheap_from_three_to_four(1'000'000, 10'000);
     for (const Preference& prefer : {Preference{0.5, 0.5, 0}, Preference{0, 1, 0}}) {
-        views[0].price = cheap_from_three(900'000, 10'000);
+        views[0].price = cheap_from_three_to_four(900'000, 10'000);
         RouteRequest request = data_request(0);
         request.prefer = prefer;
         RouteTable table(views);
@@ -51,8 +45,8 @@ TEST(HourBounds, DoNotHideWhoStartsInACheapHour)
 {
     std::vector<UnitTypeView> views = slower_and_slower(200);
     for (UnitTypeView& view : views)
-        view.price = cheap_from_three(1'000'000, 900'000);
-    views[150].price = cheap_from_three(1'000'000, 100);
+        view.price = cheap_from_three_to_four(1'000'000, 900'000);
+    views[150].price = cheap_from_three_to_four(1'000'000, 100);
     views[150].availability.take(0, 65'000, 4); // 03:13
     RouteRequest request = data_request(0);
     request.prefer = {0, 1, 0};
@@ -70,12 +64,8 @@ TEST(HourBounds, NoChoiceIsBetterThanItsBound)
     int bounded = 0;
     int sharper = 0;
     for (int world = 0; world < 80; ++world) {
-        const std::vector<UnitTypeView> views = random.unit_types(100);
-        const RouteKnowledge knowledge = random.knowledge(views);
-        const RouteRequest request = random.request_without_limits();
-        RouteTable table(views, knowledge);
-        PlaceChooser chooser(request, knowledge);
-        RouteKind& kind = table.impl().kind_of(request, chooser);
+        PricedTable drawn(random, PricedTable::Limits::kNone);
+        auto& [views, knowledge, request, table, chooser, kind] = drawn;
         ASSERT_TRUE(kind.is_exact);
         for (std::size_t i = 0; i < views.size(); ++i) {
             if (!kind.is_rough_at(i)) continue;

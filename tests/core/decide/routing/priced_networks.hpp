@@ -12,6 +12,15 @@
 /// Random networks of many unit types whose prices and networks change from hour to hour, and jobs for them.
 namespace fathom::test {
 
+/// An hour costs so much, and so much from 03:00 to 04:00.
+inline std::shared_ptr<const UnitPrice> cheap_from_three_to_four(std::int64_t micros, std::int64_t night_micros)
+{
+    PriceEntry entry;
+    entry.per_unit_hour_micros = micros;
+    entry.bands = {{{}, 3, 4, night_micros}};
+    return std::make_shared<const UnitPrice>(entry);
+}
+
 /// The same in a laboratory whose hours last ten minutes.
 inline std::shared_ptr<const NetworkProfile> in_fast_time(const NetworkProfile& network)
 {
@@ -129,6 +138,27 @@ class PricedNetworks {
 
   private:
     std::mt19937_64 random_;
+};
+
+/// A network and a job for it, both drawn, in a table of their own with the bounds of the job's kind.
+struct PricedTable {
+    enum class Limits { kNone, kDrawn };
+
+    PricedTable(PricedNetworks& random, Limits limits)
+        : views(random.unit_types(100)), knowledge(random.knowledge(views)),
+          request(limits == Limits::kDrawn ? random.request() : random.request_without_limits()),
+          table(views, knowledge), chooser(request, knowledge), kind(table.impl().kind_of(request, chooser))
+    {
+    }
+    PricedTable(const PricedTable&) = delete; // its members refer to each other
+    PricedTable& operator=(const PricedTable&) = delete;
+
+    std::vector<UnitTypeView> views;
+    RouteKnowledge knowledge;
+    RouteRequest request;
+    RouteTable table;
+    PlaceChooser chooser;
+    RouteKind& kind;
 };
 
 } // namespace fathom::test
