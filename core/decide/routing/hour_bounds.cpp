@@ -70,7 +70,7 @@ void RouteTable::Impl::set_delays(const RouteRequest& request, const RouteKind& 
         const NetworkProfile* network = nullptr;
         double end_s{};
     };
-    std::vector<KnownEnd> ends(unit_types->size());
+    std::vector<KnownEnd> ends(columns->center_count());
     for (std::size_t i = 0; i < unit_types->size(); ++i) {
         const UnitTypeView& view = unit_types->given(i);
         if (view.network == nullptr || !has_bound(kind, i) || !is_free_at_last(request.units, i)) continue;

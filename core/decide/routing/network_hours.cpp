@@ -10,7 +10,7 @@ constexpr Timestamp::duration kHour = std::chrono::hours(1);
 } // namespace
 
 NetworkHours::NetworkHours(const UnitTypeList& unit_types, const UnitTypeOrder& order, Timestamp now)
-    : from_(std::chrono::floor<std::chrono::hours>(now)), centers_(unit_types.size())
+    : from_(std::chrono::floor<std::chrono::hours>(now)), centers_(order.center_count())
 {
     for (std::size_t i = 0; i < unit_types.size(); ++i) {
         const NetworkProfile* const network = unit_types.given(i).network.get();
@@ -25,7 +25,7 @@ NetworkHours::NetworkHours(const UnitTypeList& unit_types, const UnitTypeOrder& 
 
 bool NetworkHours::is_of(Timestamp now) const
 {
-    return !centers_.empty() && from_ == std::chrono::floor<std::chrono::hours>(now);
+    return from_ == std::chrono::floor<std::chrono::hours>(now);
 }
 
 double NetworkHours::least_end_s(std::uint32_t center_rank, const NetworkProfile& network, Timestamp now,

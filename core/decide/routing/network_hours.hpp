@@ -15,7 +15,6 @@ namespace fathom {
 /// profiles lie apart, and a decision asks thousands of them. Immutable.
 class NetworkHours {
   public:
-    NetworkHours() = default;
     NetworkHours(const UnitTypeList& unit_types, const UnitTypeOrder& order, Timestamp now);
 
     bool is_of(Timestamp now) const;

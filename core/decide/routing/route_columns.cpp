@@ -119,8 +119,9 @@ const PriceHours& RouteColumns::price_hours(Timestamp now, bool has_all)
 
 const NetworkHours& RouteColumns::network_hours(Timestamp now)
 {
-    if (!network_hours_.is_of(now)) network_hours_ = NetworkHours(unit_types_, order_, now);
-    return network_hours_;
+    if (network_hours_ == nullptr || !network_hours_->is_of(now))
+        network_hours_ = std::make_shared<const NetworkHours>(unit_types_, order_, now);
+    return *network_hours_;
 }
 
 void RouteColumns::take_over(RouteColumns& before)

@@ -69,6 +69,7 @@ class RouteColumns {
     const std::vector<std::uint32_t>& id_rank() const { return order_.id_rank(); }
     const std::vector<std::uint32_t>& by_center() const { return order_.by_center(); }
     const std::vector<std::uint32_t>& center_rank() const { return order_.center_rank(); }
+    std::size_t center_count() const { return order_.center_count(); }
     std::span<const std::uint32_t> of_center(std::uint32_t center_rank) const { return order_.of_center(center_rank); }
     double start_up_s(std::size_t unit_type);
     double speed(std::size_t unit_type); ///< speed_of()
@@ -105,14 +106,14 @@ class RouteColumns {
     std::span<const MeasuredOperator> measured_in(std::size_t unit_type, const MeasuredRange& range) const;
 
     UnitTypeList unit_types_;
-    std::vector<UnitTypeFacts> facts_;     ///< of each
-    FactColumns fact_columns_;             ///< some of them
-    std::vector<std::int64_t> idle_units_; ///< of each
-    PriceHours price_hours_;               ///< made when they are first asked for, as network_hours_
-    NetworkHours network_hours_;
-    std::vector<std::uint32_t> otherwise_;       ///< unit types whose facts were set
-    std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
-    std::shared_ptr<const FactGroups> groups_;   ///< made when it is first asked for
+    std::vector<UnitTypeFacts> facts_;                  ///< of each
+    FactColumns fact_columns_;                          ///< some of them
+    std::vector<std::int64_t> idle_units_;              ///< of each
+    PriceHours price_hours_;                            ///< made when they are first asked for, as network_hours_
+    std::shared_ptr<const NetworkHours> network_hours_; ///< copies share them
+    std::vector<std::uint32_t> otherwise_;              ///< unit types whose facts were set
+    std::shared_ptr<const UnitTypeIndex> index_;        ///< made when it is first asked for
+    std::shared_ptr<const FactGroups> groups_;          ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     UnitTypeOrder order_;
     std::vector<double> start_up_s_;

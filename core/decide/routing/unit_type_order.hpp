@@ -2,6 +2,7 @@
 
 #include "core/decide/routing/unit_type_list.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,6 +22,7 @@ class UnitTypeOrder {
     const std::vector<std::uint32_t>& by_center() const { return by_center_; }
     /// By unit type: the number of its center's name, in order of names.
     const std::vector<std::uint32_t>& center_rank() const { return center_rank_; }
+    std::size_t center_count() const { return by_center_.empty() ? 0 : center_rank_[by_center_.back()] + 1U; }
     /// The unit types of the center with that number.
     std::span<const std::uint32_t> of_center(std::uint32_t center_rank) const;
 
