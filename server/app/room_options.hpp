@@ -11,7 +11,7 @@
 #include "server/operators/library_follower.hpp"
 #include "server/probing/probe_results.hpp"
 #include "server/retention/retention_task.hpp"
-#include "server/routing/cycle_store.hpp"
+#include "server/routing/cycles/cycle_store.hpp"
 
 #include <memory>
 #include <optional>
