@@ -9,7 +9,7 @@
 #include "server/jobs/jobs_service.hpp"
 #include "server/metering/trust_api.hpp"
 #include "server/operators/library_follower.hpp"
-#include "server/probing/probe_results.hpp"
+#include "server/probing/results/probe_results.hpp"
 #include "server/retention/retention_task.hpp"
 #include "server/routing/cycles/cycle_store.hpp"
 

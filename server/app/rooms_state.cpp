@@ -10,7 +10,7 @@
 #include "server/identity/identity_api.hpp"
 #include "server/identity/oidc/oidc_store.hpp"
 #include "server/metering/speedup_api.hpp"
-#include "server/probing/comparison_api.hpp"
+#include "server/probing/results/comparison_api.hpp"
 
 namespace fathom::server {
 namespace {
