@@ -4,7 +4,7 @@
 
 #include "core/decide/scoring/metric_policy.hpp"
 #include "server/app/rooms.hpp"
-#include "server/centers/agent_hub.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
 #include "server/identity/oidc/oidc_service.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/metering/trust_api.hpp"

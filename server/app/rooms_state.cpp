@@ -2,9 +2,9 @@
 
 #include "server/centers/authority_api.hpp"
 #include "server/centers/diversity_api.hpp"
+#include "server/centers/gpus/shared_gpu_gauges.hpp"
+#include "server/centers/gpus/shared_gpus_api.hpp"
 #include "server/centers/resources_api.hpp"
-#include "server/centers/shared_gpu_gauges.hpp"
-#include "server/centers/shared_gpus_api.hpp"
 #include "server/centers/unit_use_api.hpp"
 #include "server/identity/audit_api.hpp"
 #include "server/identity/identity_api.hpp"

@@ -1,10 +1,10 @@
-#include "server/centers/shared_gpus_api.hpp"
+#include "server/centers/gpus/shared_gpus_api.hpp"
 
 #include "server/api/caller.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
-#include "server/centers/job_gpus_store.hpp"
-#include "server/centers/shared_gpus_store.hpp"
+#include "server/centers/gpus/job_gpus_store.hpp"
+#include "server/centers/gpus/shared_gpus_store.hpp"
 
 namespace fathom::server {
 namespace {

@@ -1,5 +1,5 @@
 #include "core/base/log.hpp"
-#include "server/centers/agent_session.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>

@@ -1,4 +1,4 @@
-#include "server/centers/shared_gpu_gauges.hpp"
+#include "server/centers/gpus/shared_gpu_gauges.hpp"
 
 #include <pqxx/pqxx>
 

@@ -1,4 +1,4 @@
-#include "server/centers/output_room.hpp"
+#include "server/centers/sessions/output_room.hpp"
 
 namespace fathom::server {
 

@@ -1,4 +1,4 @@
-#include "server/centers/dead_letter_store.hpp"
+#include "server/centers/sessions/dead_letter_store.hpp"
 
 #include "core/base/utf8_prefix.hpp"
 

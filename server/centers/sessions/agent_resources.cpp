@@ -1,6 +1,6 @@
 #include "core/base/log.hpp"
-#include "server/centers/agent_session.hpp"
 #include "server/centers/resources_store.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 #include "server/store/log_after_commit.hpp"
 #include "server/store/transaction.hpp"
 

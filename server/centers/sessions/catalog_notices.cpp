@@ -1,4 +1,4 @@
-#include "server/centers/catalog_notices.hpp"
+#include "server/centers/sessions/catalog_notices.hpp"
 
 #include "core/base/log.hpp"
 #include "server/store/notifier.hpp"

@@ -1,9 +1,9 @@
-#include "server/centers/agent_hub.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
 
 #include "core/base/log_limit.hpp"
 #include "server/api/token_limits.hpp"
-#include "server/centers/agent_session.hpp"
-#include "server/centers/session_keeper.hpp"
+#include "server/centers/sessions/agent_session.hpp"
+#include "server/centers/sessions/session_keeper.hpp"
 
 #include <boost/asio/this_coro.hpp>
 

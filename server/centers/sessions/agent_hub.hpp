@@ -3,7 +3,7 @@
 #include "core/net/router.hpp"
 #include "core/net/task_group.hpp"
 #include "server/centers/enrolment_service.hpp"
-#include "server/centers/heartbeat_monitor.hpp"
+#include "server/centers/sessions/heartbeat_monitor.hpp"
 #include "server/ports/attempt_gateway.hpp"
 #include "server/ports/balance_gateway.hpp"
 #include "server/ports/library_source.hpp"

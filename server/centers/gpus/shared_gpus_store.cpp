@@ -1,6 +1,6 @@
-#include "server/centers/shared_gpus_store.hpp"
+#include "server/centers/gpus/shared_gpus_store.hpp"
 
-#include "server/centers/place_key.hpp"
+#include "server/centers/gpus/place_key.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 

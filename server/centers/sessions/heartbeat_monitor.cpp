@@ -1,4 +1,4 @@
-#include "server/centers/heartbeat_monitor.hpp"
+#include "server/centers/sessions/heartbeat_monitor.hpp"
 
 #include "core/base/log.hpp"
 #include "server/store/database_now.hpp"

@@ -1,4 +1,4 @@
-#include "server/centers/gpu_pairs_store.hpp"
+#include "server/centers/gpus/gpu_pairs_store.hpp"
 
 #include "core/base/secret.hpp"
 #include "server/rows/gpu_kind.hpp"

@@ -1,4 +1,4 @@
-#include "server/centers/message_pace.hpp"
+#include "server/centers/sessions/message_pace.hpp"
 
 #include <gtest/gtest.h>
 

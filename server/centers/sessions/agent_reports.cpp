@@ -1,9 +1,9 @@
 #include "core/base/log.hpp"
-#include "server/centers/agent_session.hpp"
 #include "server/centers/catalog_change.hpp"
-#include "server/centers/gpu_pairs_store.hpp"
-#include "server/centers/job_gpus_store.hpp"
-#include "server/centers/shared_gpus_store.hpp"
+#include "server/centers/gpus/gpu_pairs_store.hpp"
+#include "server/centers/gpus/job_gpus_store.hpp"
+#include "server/centers/gpus/shared_gpus_store.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 

@@ -2,7 +2,7 @@
 
 // Internal to server/centers.
 
-#include "server/centers/agent_session.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 
 #include <chrono>
 #include <functional>

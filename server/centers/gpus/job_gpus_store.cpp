@@ -1,6 +1,6 @@
-#include "server/centers/job_gpus_store.hpp"
+#include "server/centers/gpus/job_gpus_store.hpp"
 
-#include "server/centers/place_key.hpp"
+#include "server/centers/gpus/place_key.hpp"
 #include "server/store/column.hpp"
 #include "server/store/sql_array.hpp"
 

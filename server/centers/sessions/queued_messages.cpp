@@ -1,4 +1,4 @@
-#include "server/centers/agent_session.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 
 #include <algorithm>
 #include <utility>

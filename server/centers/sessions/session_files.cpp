@@ -1,4 +1,4 @@
-#include "server/centers/session_files.hpp"
+#include "server/centers/sessions/session_files.hpp"
 
 #include "core/base/log_limit.hpp"
 #include "server/centers/kept_files.hpp"

@@ -1,7 +1,7 @@
 // What a session tells its agent, when woken: orders for attempts, questions, and which bytes of files are wanted. What
-// else it tells is in server/centers/agent_resources.cpp.
+// else it tells is in server/centers/sessions/agent_resources.cpp.
 #include "core/base/log.hpp"
-#include "server/centers/agent_session.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>

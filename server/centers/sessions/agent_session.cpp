@@ -1,10 +1,10 @@
-#include "server/centers/agent_session.hpp"
+#include "server/centers/sessions/agent_session.hpp"
 
 #include "core/base/log.hpp"
 #include "core/base/log_limit.hpp"
 #include "server/centers/catalog_change.hpp"
-#include "server/centers/dead_letter_store.hpp"
 #include "server/centers/resources_store.hpp"
+#include "server/centers/sessions/dead_letter_store.hpp"
 #include "server/store/notifier.hpp"
 #include "server/store/transaction.hpp"
 

@@ -3,7 +3,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/id.hpp"
 #include "core/model/gpu_memory.hpp"
-#include "server/centers/gpu_pairs_store.hpp"
+#include "server/centers/gpus/gpu_pairs_store.hpp"
 #include "server/identity/job_look.hpp"
 #include "server/identity/job_scope.hpp"
 #include "server/store/page.hpp"

@@ -1,4 +1,4 @@
-#include "server/centers/session_questions.hpp"
+#include "server/centers/sessions/session_questions.hpp"
 
 #include "core/base/log.hpp"
 #include "server/centers/center_questions.hpp"

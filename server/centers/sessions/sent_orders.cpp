@@ -1,4 +1,4 @@
-#include "server/centers/sent_orders.hpp"
+#include "server/centers/sessions/sent_orders.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/centers/session_keeper.hpp"
+#include "server/centers/sessions/session_keeper.hpp"
 
 #include "core/base/log.hpp"
 #include "core/net/task_group.hpp"
