@@ -56,6 +56,49 @@ PredictionFigures figures_of(const NewPrediction& one)
             one.start.high_s, one.cost,         one.energy_j};
 }
 
+/// Parameters of the statement.
+struct PredictionColumns {
+    SqlArray attempts;
+    SqlArray jobs;
+    SqlArray types;
+    SqlArray unit_types;
+    SqlArray unit_counts;
+    SqlArray currencies;
+    SqlArray bases;
+    SqlArray asked;
+    SqlArray transfers;
+    SqlArray pressures;
+    SqlArray sensitivities;
+    SqlArray gpu_slowdowns;
+    SqlArray host_slowdowns;
+    std::array<SqlArray, std::tuple_size_v<PredictionFigures>> figures;
+
+    void add(const NewPrediction& one)
+    {
+        attempts.add(one.attempt_id.value);
+        jobs.add(one.job_id.value);
+        types.add(one.job_type);
+        unit_types.add(one.unit_type_id.value);
+        unit_counts.add(one.unit_count);
+        currencies.add(one.currency);
+        bases.add(std::string(to_string(one.basis)));
+        asked.add(one.asked_s);
+        gpu_slowdowns.add(std::max(kept(one.gpu_slowdown), 1.0));
+        host_slowdowns.add(std::max(kept(one.host_slowdown), 1.0));
+        transfers.add(kept(one.transfers_s));
+        if (one.memory) {
+            pressures.add(kept(one.memory->pressure));
+            sensitivities.add(kept(one.memory->sensitivity));
+        } else {
+            pressures.add_null();
+            sensitivities.add_null();
+        }
+        const PredictionFigures values = figures_of(one);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            figures[i].add(kept(values[i]));
+    }
+};
+
 } // namespace
 
 NewPrediction make_prediction(const Candidate& winner, const RouteRequest& request, const JobId& job,
@@ -92,49 +135,16 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
 void insert_predictions(pqxx::work& transaction, std::span<const NewPrediction> predictions)
 {
     if (predictions.empty()) return;
-    SqlArray attempts;
-    SqlArray jobs;
-    SqlArray types;
-    SqlArray unit_types;
-    SqlArray unit_counts;
-    SqlArray currencies;
-    SqlArray bases;
-    SqlArray asked;
-    SqlArray transfers;
-    SqlArray pressures;
-    SqlArray sensitivities;
-    SqlArray gpu_slowdowns;
-    SqlArray host_slowdowns;
-    std::array<SqlArray, std::tuple_size_v<PredictionFigures>> figures;
-    for (const NewPrediction& one : predictions) {
-        attempts.add(one.attempt_id.value);
-        jobs.add(one.job_id.value);
-        types.add(one.job_type);
-        unit_types.add(one.unit_type_id.value);
-        unit_counts.add(one.unit_count);
-        currencies.add(one.currency);
-        bases.add(std::string(to_string(one.basis)));
-        asked.add(one.asked_s);
-        gpu_slowdowns.add(std::max(kept(one.gpu_slowdown), 1.0));
-        host_slowdowns.add(std::max(kept(one.host_slowdown), 1.0));
-        transfers.add(kept(one.transfers_s));
-        if (one.memory) {
-            pressures.add(kept(one.memory->pressure));
-            sensitivities.add(kept(one.memory->sensitivity));
-        } else {
-            pressures.add_null();
-            sensitivities.add_null();
-        }
-        const PredictionFigures values = figures_of(one);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            figures[i].add(kept(values[i]));
-    }
-    exec(transaction, kInsertPredictions, attempts.take(), jobs.take(), types.take(), unit_types.take(),
-         unit_counts.take(), figures[0].take(), figures[1].take(), figures[2].take(), figures[3].take(),
-         figures[4].take(), figures[5].take(), figures[6].take(), figures[7].take(), figures[8].take(),
-         figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(), currencies.take(), bases.take(),
-         asked.take(), transfers.take(), pressures.take(), sensitivities.take(), gpu_slowdowns.take(),
-         host_slowdowns.take());
+    PredictionColumns rows;
+    for (const NewPrediction& one : predictions)
+        rows.add(one);
+    auto& figures = rows.figures;
+    exec(transaction, kInsertPredictions, rows.attempts.take(), rows.jobs.take(), rows.types.take(),
+         rows.unit_types.take(), rows.unit_counts.take(), figures[0].take(), figures[1].take(), figures[2].take(),
+         figures[3].take(), figures[4].take(), figures[5].take(), figures[6].take(), figures[7].take(),
+         figures[8].take(), figures[9].take(), figures[10].take(), figures[11].take(), figures[12].take(),
+         rows.currencies.take(), rows.bases.take(), rows.asked.take(), rows.transfers.take(), rows.pressures.take(),
+         rows.sensitivities.take(), rows.gpu_slowdowns.take(), rows.host_slowdowns.take());
 }
 
 } // namespace fathom::server
