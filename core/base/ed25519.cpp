@@ -1,5 +1,6 @@
 #include "core/base/ed25519.hpp"
 
+#include "core/base/result.hpp"
 #include "core/base/secret.hpp"
 
 #include <openssl/bio.h>
@@ -9,8 +10,12 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {

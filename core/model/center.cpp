@@ -1,6 +1,13 @@
 #include "core/model/center.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
+#include <cstddef>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,12 +1,29 @@
 #include "core/model/job.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/model/job_input.hpp"
+#include "core/model/job_output.hpp"
+#include "core/model/job_software.hpp"
+#include "core/model/job_step.hpp"
+#include "core/model/money.hpp"
 #include "core/model/preference.hpp"
+#include "core/model/probe_task.hpp"
 #include "core/model/unit_request.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

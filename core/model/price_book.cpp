@@ -1,12 +1,21 @@
 #include "core/model/price_book.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/model/money.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

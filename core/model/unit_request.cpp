@@ -1,9 +1,16 @@
 #include "core/model/unit_request.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/gpu_memory.hpp"
+#include "core/model/job.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,10 +1,28 @@
 #include "core/decide/explanation/what_if.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/capacity/holds.hpp"
+#include "core/decide/capacity/unit_price.hpp"
+#include "core/decide/routing/filters.hpp"
+#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/unit_type_view.hpp"
+#include "core/model/money.hpp"
+#include "core/model/price_book.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
