@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/token.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/client/role_option.hpp"
 

@@ -1,4 +1,8 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill.hpp"
+
+#include "cli/billing/bill_export.hpp"
+#include "cli/billing/bill_reconcile.hpp"
+#include "cli/billing/bill_schedule.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/secret.hpp"

@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill_schedule.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/client/schedule_text.hpp"
 #include "cli/text/format_units.hpp"

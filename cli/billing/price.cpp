@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/price.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"

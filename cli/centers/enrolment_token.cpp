@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/enrolment_token.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 

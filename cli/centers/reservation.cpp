@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/reservation.hpp"
+
 #include "cli/client/calendar_text.hpp"
 #include "cli/client/json_view.hpp"
 

@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/unit.hpp"
+
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/centers/sub_unit.hpp"
 #include "cli/centers/unit_balance.hpp"

@@ -1,14 +1,19 @@
-#include "core/model/job.hpp"
+#include "cli/jobs/job.hpp"
 
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/explain_tables.hpp"
+#include "cli/jobs/job_count.hpp"
 #include "cli/jobs/job_filter.hpp"
+#include "cli/jobs/job_follow.hpp"
+#include "cli/jobs/job_operators.hpp"
+#include "cli/jobs/job_outputs.hpp"
 #include "cli/jobs/job_parts_text.hpp"
+#include "cli/jobs/job_submit.hpp"
 #include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/model/job.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,6 @@
+#include "cli/jobs/job_type.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/left_out.hpp"
 #include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"

@@ -1,6 +1,7 @@
+#include "cli/jobs/place.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_request.hpp"
 #include "cli/text/choice_argument.hpp"

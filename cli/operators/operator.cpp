@@ -1,5 +1,11 @@
+#include "cli/operators/operator.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
+#include "cli/operators/operator_change.hpp"
+#include "cli/operators/operator_diversity.hpp"
+#include "cli/operators/operator_key.hpp"
+#include "cli/operators/operator_package.hpp"
+#include "cli/operators/operator_review.hpp"
 #include "cli/text/format_units.hpp"
 
 namespace fathom::cli {

@@ -1,6 +1,7 @@
+#include "cli/operators/operator_change.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "core/model/operator_manifest.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
+#include "cli/operators/operator_review.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "core/base/file.hpp"
 
 namespace fathom::cli {

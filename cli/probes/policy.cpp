@@ -1,6 +1,7 @@
+#include "cli/probes/policy.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/decide/scoring/metric_policy.hpp"
 

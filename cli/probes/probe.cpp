@@ -1,8 +1,12 @@
+#include "cli/probes/probe.hpp"
+
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/copies_text.hpp"
+#include "cli/probes/probe_compare.hpp"
 #include "cli/probes/probe_order.hpp"
+#include "cli/probes/probe_schedule.hpp"
+#include "cli/probes/probe_task.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/wait_time.hpp"

@@ -1,7 +1,8 @@
+#include "cli/probes/probe_schedule.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/client/schedule_text.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_order.hpp"
 #include "cli/text/format_units.hpp"
 

@@ -1,9 +1,10 @@
-#include "core/model/probe_task.hpp"
+#include "cli/probes/probe_task.hpp"
 
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
+#include "cli/probes/probe_task_compose.hpp"
 #include "cli/probes/probe_task_steps.hpp"
+#include "core/model/probe_task.hpp"
 
 namespace fathom::cli {
 namespace {
