@@ -1,7 +1,7 @@
 #include "simulator/live/export_network.hpp"
 
 #include "core/model/price_book.hpp"
-#include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 
 #include <algorithm>
 #include <array>

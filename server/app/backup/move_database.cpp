@@ -1,5 +1,6 @@
+#include "server/app/backup/move_database.hpp"
+
 #include "server/app/backup/command_settings.hpp"
-#include "server/app/backup/database_commands.hpp"
 #include "server/app/backup/moved_database.hpp"
 #include "server/app/backup/opened_database.hpp"
 #include "server/app/backup/run_command.hpp"

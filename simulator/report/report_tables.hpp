@@ -15,15 +15,6 @@ std::string comparison_table(const Scenario& scenario, std::span<const PolicyGro
 /// Figures of each project and each center, policy by policy.
 std::string part_tables(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts);
 
-/// The network, the workload, the policies and what they could know.
-/// @param load  load_of() the scenario.
-std::string scenario_section(const Scenario& scenario, std::span<const PolicyGroup> policies, double load,
-                             const ReportTexts& texts);
-
-/// How it was made, and what was left out of the input.
-std::string origin_section(const Scenario& scenario, std::span<const PolicyGroup> policies,
-                           const ReportOptions& options, const ReportTexts& texts);
-
 /// What each figure means.
 std::string definitions_section(const ReportTexts& texts);
 
@@ -35,8 +26,5 @@ std::string table_of(const std::vector<std::string>& headings, const std::vector
 
 /// Names and what they are, as a table without headings.
 std::string facts_table(const std::vector<std::pair<std::string, std::string>>& rows);
-
-/// Units in all of the network.
-std::int64_t units_of(const Network& network);
 
 } // namespace fathom::simulation
