@@ -1,5 +1,6 @@
 #include "core/base/ed25519.hpp"
 
+#include "core/base/owner.hpp"
 #include "core/base/result.hpp"
 #include "core/base/secret.hpp"
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,17 +23,9 @@ namespace {
 constexpr std::size_t kMaxKeys = 256;
 constexpr std::size_t kSignatureBytes = 64;
 
-template <auto Free>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const
-    {
-        Free(object);
-    }
-};
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
+using Bio = Owner<BIO, BIO_free_all>;
+using Key = Owner<EVP_PKEY, EVP_PKEY_free>;
+using DigestContext = Owner<EVP_MD_CTX, EVP_MD_CTX_free>;
 
 Error openssl_failed(const std::string& what)
 {
