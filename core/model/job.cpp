@@ -10,6 +10,7 @@
 #include "core/model/job_software.hpp"
 #include "core/model/job_step.hpp"
 #include "core/model/money.hpp"
+#include "core/model/name_limits.hpp"
 #include "core/model/preference.hpp"
 #include "core/model/probe_task.hpp"
 #include "core/model/unit_request.hpp"
@@ -275,7 +276,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     JobSpec spec;
-    spec.project = reader.optional_string("project", {.min_length = 1, .max_length = 128}).value_or(spec.project);
+    spec.project =
+        reader.optional_string("project", {.min_length = 1, .max_length = kMaxProjectNameBytes}).value_or(spec.project);
     spec.type = reader.optional_string("type", {.max_length = kMaxJobTypeBytes}).value_or("");
     spec.command = reader.strings("command", 1000, {.max_length = 65536});
     spec.script = reader.optional_string("script", {.max_length = kFilesBytes}).value_or("");

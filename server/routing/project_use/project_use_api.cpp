@@ -1,16 +1,15 @@
 #include "server/routing/project_use/project_use_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/api_router.hpp"
 
 namespace fathom::server {
 namespace {
 
-constexpr std::size_t kMaxProjectLength = 128;
-
 asio::awaitable<net::Response> get_use(ProjectUseService* uses, const Clock* clock, Call call)
 {
     const std::string& name = call.request.path_params["name"];
-    if (name.empty() || name.size() > kMaxProjectLength || name.find('\0') != std::string::npos) {
+    if (name.empty() || name.size() > kMaxProjectNameBytes || name.find('\0') != std::string::npos) {
         const Error error{Errc::kNotFound, "the name of a project has 1 to 128 bytes"};
         co_return net::problem(error, call.request.request_id);
     }
