@@ -247,10 +247,8 @@ Outcome explain_job(Session& session, const ExplainOptions& options)
 void add_named(CLI::App& job, Invocation& invocation, const std::string& verb, const std::string& description,
                Outcome (*action)(Session&, const NameOptions&))
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& command = add_verb(job, verb, description, "fathom job " + verb + " job_01JD0000000000000000000000");
-    add_required(command, "ID", options->name, "The job's id");
-    on_chosen(command, invocation, std::move(options), action);
+    add_named_verb(job, invocation, {verb, description, "fathom job " + verb + " job_01JD0000000000000000000000"},
+                   {"ID", "The job's id"}, action);
 }
 
 void add_explain(CLI::App& job, Invocation& invocation)

@@ -156,10 +156,7 @@ Outcome list_versions(Session& session, const VersionsOptions& options)
 void add_operator_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "operator", "Probe operators: the computations that are measured");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "The library of operators", "fathom operator list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_operators);
+    add_list_verb(noun, invocation, "The library of operators", "fathom operator list", list_operators);
 
     auto show_options = std::make_shared<ShowOptions>();
     CLI::App& show = add_verb(noun, "show", "One operator with its parameters", "fathom operator show dgemm");
