@@ -16,6 +16,8 @@ namespace {
 using namespace route_inputs;
 
 constexpr std::size_t kBestKept = 8;
+/// Bytes of the text of one unit type, most often.
+constexpr std::size_t kTextExpected = 8192;
 
 /// Adds the candidate of least `amount` among those that `matters` lets through.
 template <class Matters, class Amount>
@@ -147,9 +149,12 @@ std::string route_inputs_text(const RouteRequest& request, const UnitTypeList& u
                               const RouteKnowledge& knowledge, const Decision& decision, InputTexts& texts)
 {
     const std::string operators = operators_read(request);
-    std::string text = "{\"request\":" + request_json(request).dump() + ",\"unit_types\":[";
+    const std::vector<const UnitTypeView*> views = views_of(decision, telling_candidates(decision), unit_types);
+    std::string text;
+    text.reserve(kTextExpected * (views.size() + 1));
+    text.append("{\"request\":").append(request_json(request).dump()).append(",\"unit_types\":[");
     const char* separator = "";
-    for (const UnitTypeView* view : views_of(decision, telling_candidates(decision), unit_types)) {
+    for (const UnitTypeView* view : views) {
         text += std::exchange(separator, ",");
         text += own_members(request, *view, knowledge, correction_of(decision, view->id)).dump();
         text.pop_back(); // its brace: more members follow
@@ -160,7 +165,8 @@ std::string route_inputs_text(const RouteRequest& request, const UnitTypeList& u
         }
         text += '}';
     }
-    return text + "]}";
+    text += "]}";
+    return text;
 }
 
 } // namespace fathom
