@@ -293,5 +293,15 @@ TEST(Calibrate, IntervalsHoldOnEachRung)
     EXPECT_LT(within[1] / 480.0, 0.88);
 }
 
+TEST(RunHistory, WidensByWhatAPredictionRestsOn)
+{
+    const std::vector<PastRun> runs = first_and_second_runs(RawBasis::kOperators);
+    const RunHistory history(runs, runs.back().ended_at);
+
+    EXPECT_GT(history.correction("never_ran", "u1").width_factor, 2.5);
+    EXPECT_GT(history.correction("t0", "u2").width_factor, 2.5) << "no run of the type there";
+    EXPECT_LT(history.correction("t0", "u1").width_factor, 0.7);
+}
+
 } // namespace
 } // namespace fathom

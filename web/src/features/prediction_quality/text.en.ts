@@ -19,7 +19,7 @@ export const qualityEn = {
   'quality.error': 'Median error',
   'quality.excess': 'Median of actual − predicted',
   'quality.width': 'Width factor',
-  'quality.width.hint': 'What half the width of further intervals is multiplied by, so that they hold 80 %',
+  'quality.width.hint': 'What half the width of these intervals is to be multiplied by to hold 80 %; further ones take that of what they rest on',
   'quality.none': 'No job that was predicted has ended within 90 days',
   'quality.none.hint': 'Each placement of a job leaves a prediction; once the job has ended, it is compared with what came.',
   'quality.none.submit': 'Submit a job',

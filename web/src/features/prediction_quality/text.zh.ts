@@ -21,7 +21,7 @@ export const qualityZh: Record<keyof typeof qualityEn, string> = {
   'quality.error': '误差中位数',
   'quality.excess': '实际 − 预测的中位数',
   'quality.width': '宽度系数',
-  'quality.width.hint': '后续区间半宽所乘的系数，使区间覆盖率为 80 %',
+  'quality.width.hint': '使这些区间覆盖率达到 80 % 的半宽系数；后续区间采用其预测依据的系数',
   'quality.none': '90 天内没有已结束的预测作业',
   'quality.none.hint': '作业的每次放置都会留下预测；作业结束后即与实际结果比较。',
   'quality.none.submit': '提交作业',
