@@ -82,6 +82,32 @@ void add_quality(Table& table, std::vector<Cell> names, const Json& one)
     table.add_row(std::move(names));
 }
 
+/// What the predictions of a rung rest on.
+std::string_view rung_text(const std::string& rung)
+{
+    if (rung == "runs") return "runs of the type there";
+    return rung == "reference" ? "a profiled run elsewhere" : "operators";
+}
+
+/// Of run times alone: empty from a server that does not tell.
+std::string rungs_text(const Json& calibration, const TableStyle& style)
+{
+    const auto& rungs = items_of(calibration, "by_rung");
+    if (rungs.empty()) return {};
+    Table table({{"PREDICTED FROM"},
+                 {"JOBS", Align::kRight},
+                 {"MEDIAN ERROR", Align::kRight},
+                 {"IN 80 % INTERVAL", Align::kRight},
+                 {"TYPICALLY", Align::kLeft, 1}});
+    for (const Json& one : rungs) {
+        const Json& run = member(one, "run");
+        table.add_row({std::string(rung_text(text_of(one, "rung"))), count_of(run, "job_count"),
+                       format_percent(number_of(run, "median_error").value_or(0)), within_cell(run, "job_count"),
+                       bias_text(run)});
+    }
+    return "\n" + table.render(style);
+}
+
 std::string tables_text(const Json& calibration, const TableStyle& style)
 {
     Table by_unit_type = quality_table({{"CENTER"}, {"UNIT TYPE"}});
@@ -91,7 +117,7 @@ std::string tables_text(const Json& calibration, const TableStyle& style)
     Table by_job_type = quality_table({{"JOB TYPE"}});
     for (const Json& one : items_of(calibration, "by_job_type"))
         add_quality(by_job_type, {text_of(one, "job_type")}, one);
-    return by_unit_type.render(style) + "\n" + by_job_type.render(style);
+    return by_unit_type.render(style) + "\n" + by_job_type.render(style) + rungs_text(calibration, style);
 }
 
 /// Predicted against actual run times; both axes logarithmic.

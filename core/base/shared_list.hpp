@@ -30,6 +30,9 @@ class SharedList {
     const T* end() const { return data() + size(); }
     const T& operator[](std::size_t index) const { return (*values_)[index]; }
 
+    /// What keeps these values as they are while anybody has it; nullptr when the list is empty.
+    std::shared_ptr<const void> shared() const { return values_; }
+
     /// The values, to be changed: from here on no other list has them.
     std::vector<T>& own()
     {

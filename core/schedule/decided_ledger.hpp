@@ -31,6 +31,11 @@ class DecidedLedger {
     Decision decide(const RouteRequest& request) { return units_->decide(request); }
     /// The places that decide() would choose from.
     OfferedPlaces offered_places(const ReadyJob& job) { return units_->offered_places(request_of(job)); }
+    /// As UnitLedger::inputs_of(): before the job's own units are taken.
+    std::string inputs_of(const RouteRequest& request, const Decision& decision)
+    {
+        return units_->inputs_of(request, decision);
+    }
     /// What each named project holds and has used.
     const std::vector<ProjectUse>& project_uses() const { return projects_.uses; }
     /// Adds the project to project_uses(), with nothing used if it was not there.

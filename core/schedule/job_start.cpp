@@ -1,26 +1,11 @@
 #include "core/schedule/job_start.hpp"
 
-#include "core/decide/routing/route_json.hpp"
 #include "core/schedule/decided_places.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace fathom {
-namespace {
-
-/// What a decision was made by, so that it can be made again without those who were placed on GPUs before it.
-std::string inputs_of(const RouteRequest& request, const UnitLedger& units, const Decision& decision)
-{
-    if (request.gpu_kind.empty()) return route_inputs_json(request, units.views(), units.knowledge(), decision).dump();
-    RouteRequest now = request;
-    units.tell_gpu_shares(now);
-    return route_inputs_json(now, units.views(), units.knowledge(), decision).dump();
-}
-
-} // namespace
-
 ScheduledStart& start_job(const CycleTools& tools, std::size_t job, const RouteRequest& request, Decision decision,
                           SchedulePlan& plan)
 {
@@ -28,7 +13,7 @@ ScheduledStart& start_job(const CycleTools& tools, std::size_t job, const RouteR
     ScheduledStart start{job, std::move(decision), {}, {}, {}};
     start.winner = start.decision.candidates[*start.decision.winner];
     // As it was decided on, before its own units are taken.
-    if (!request.is_probe) start.inputs = inputs_of(request, ledger.units(), start.decision);
+    if (!request.is_probe) start.inputs = ledger.inputs_of(request, start.decision);
     const double run_s = start.winner.prediction.run_s;
     ledger.start(request, start.winner,
                  tools.input->may_queue ? std::max(run_s, kMinHeldWithQueue_s) : start.winner.held_s());

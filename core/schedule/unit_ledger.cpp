@@ -2,6 +2,7 @@
 
 #include "core/decide/routing/gpu_room_cost.hpp"
 #include "core/decide/routing/route_columns.hpp"
+#include "core/decide/routing/route_json.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -306,6 +307,16 @@ BriefDecision UnitLedger::decide_briefly(const RouteRequest& request)
 OfferedPlaces UnitLedger::offered_places(const RouteRequest& request)
 {
     return fathom::offered_places(request, table());
+}
+
+std::string UnitLedger::inputs_of(const RouteRequest& request, const Decision& decision)
+{
+    InputTexts& texts = columns_ ? columns_->input_texts() : input_texts_;
+    if (request.gpu_kind.empty()) return route_inputs_text(request, *views_, knowledge_, decision, texts);
+    // So that it can be made again without those who were placed on GPUs before it.
+    RouteRequest now = request;
+    tell_gpu_shares(now);
+    return route_inputs_text(now, *views_, knowledge_, decision, texts);
 }
 
 bool UnitLedger::has_free_unit() const

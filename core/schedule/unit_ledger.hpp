@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/routing/input_texts.hpp"
 #include "core/decide/routing/route.hpp"
 #include "core/schedule/gpu_tenancy.hpp"
 #include "core/schedule/taken_views.hpp"
@@ -60,6 +61,8 @@ class UnitLedger {
     BriefDecision decide_briefly(const RouteRequest& request);
     /// The places that decide() would choose from.
     OfferedPlaces offered_places(const RouteRequest& request);
+    /// What one of its decisions was made by, as text (route_json.hpp). To be asked for before the ledger changes.
+    std::string inputs_of(const RouteRequest& request, const Decision& decision);
     /// Decides from now on as if a unit type were another. To be called before the first decision.
     /// @param change  must not change the id.
     void change(const UnitTypeId& id, const std::function<void(UnitTypeView&)>& change);
@@ -126,6 +129,7 @@ class UnitLedger {
     std::shared_ptr<const UnitTypeIndex> index_;
     RouteKnowledge knowledge_;
     std::shared_ptr<RouteColumns> columns_;
+    InputTexts input_texts_;                   ///< where there are no columns
     std::optional<RouteTable> table_;          ///< of views_
     std::optional<std::vector<Before>> trial_; ///< in the order in which the unit types were changed
     std::vector<Reservation> reserved_later_;

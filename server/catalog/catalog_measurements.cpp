@@ -108,13 +108,14 @@ struct SeveralResults {
         if (auto one = with_one_thread(row, with_all_cores.back())) one_thread.push_back(std::move(*one));
     }
     /// As it was measured with one thread, taken together as the others are; where it never was, what one core does of
-    /// `measured` at best: time × cores.
+    /// `measured` at best, time × cores: its library may have used one thread there as well, so the interval begins at
+    /// that time itself.
     MeasuredOperator on_one_core(MeasuredOperator measured, std::int64_t cores) const
     {
         if (!one_thread.empty())
             measured = combine_results(one_thread);
         else
-            for (double* time : {&measured.median_s, &measured.ci_low_s, &measured.ci_high_s})
+            for (double* time : {&measured.median_s, &measured.ci_high_s})
                 *time *= static_cast<double>(cores);
         // No score rests on it, and the names of several runs are longer than all else.
         measured.older_run_ids = std::vector<std::string>();

@@ -72,6 +72,7 @@ PastRun to_past_run(const PredictionRecord& record)
     run.raw_s = record.raw.run_s;
     run.raw_low_s = record.raw.low_s;
     run.raw_high_s = record.raw.high_s;
+    if (record.raw_basis == to_string(RawBasis::kReference)) run.basis = RawBasis::kReference;
     run.predicted_s = record.run.run_s;
     run.low_s = record.run.low_s;
     run.high_s = record.run.high_s;
@@ -108,6 +109,9 @@ NetworkCalibration calibrate_network(std::span<const PredictionRecord> records, 
     });
     for (const auto& [job_type, figures] : by_job_type)
         result.by_job_type.push_back({job_type, figures.quality(find(run.by_job_type, job_type))});
+    for (const Rung rung : {Rung::kRuns, Rung::kReference, Rung::kOperators}) {
+        if (run.on(rung).all.job_count > 0) result.by_rung.push_back({rung, run.on(rung).all});
+    }
     return result;
 }
 
@@ -130,6 +134,9 @@ Json to_json(const NetworkCalibration& calibration)
         item["job_type"] = one.job_type;
         json["by_job_type"].push_back(std::move(item));
     }
+    json["by_rung"] = Json::array();
+    for (const NetworkCalibration::OfRung& one : calibration.by_rung)
+        json["by_rung"].push_back({{"rung", to_string(one.rung)}, {"run", fathom::to_json(one.run)}});
     return json;
 }
 

@@ -28,10 +28,16 @@ struct NetworkCalibration {
         PredictionQuality quality;
     };
 
+    struct OfRung {
+        Rung rung{};
+        Calibration run; ///< of those that succeeded
+    };
+
     PredictionQuality all;
     std::string currency;                 ///< of costs; empty: there are none
     std::vector<OfUnitType> by_unit_type; ///< in order of center and name
     std::vector<OfJobType> by_job_type;   ///< in order of name
+    std::vector<OfRung> by_rung;          ///< those on which there were any predictions
 };
 
 /// A run that says how predictions of run times are: it has succeeded. Its raw prediction, its prediction or both may

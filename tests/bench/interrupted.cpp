@@ -1,5 +1,6 @@
 #include "tests/bench/interrupted.hpp"
 
+#include "core/decide/queue/busy_share.hpp"
 #include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/queue/shadow_price.hpp"
 #include "simulator/world/truth.hpp"
@@ -29,6 +30,7 @@ struct PresentJob {
     std::size_t job{};
     double left = 1; ///< of its work, where it does not run
     bool was_interrupted = false;
+    std::optional<std::size_t> center{}; ///< that has its checkpoints
     std::optional<RunningAt> runs;
 };
 
@@ -48,6 +50,7 @@ class InterruptedSimulation {
             }
         }
         set_unit_types();
+        busy_.resize(types);
     }
 
     InterruptedRun run()
@@ -62,6 +65,7 @@ class InterruptedSimulation {
             const double arrival_s = next < workload.jobs.size() ? workload.jobs[next].arrival_s : kNever;
             now_s = std::min(arrival_s, first_end_s());
             if (now_s == kNever) throw std::runtime_error("jobs are left that fit nowhere");
+            note_use(now_s);
             const auto gone = std::partition(present_.begin(), present_.end(),
                                              [&](const PresentJob& one) { return end_s(one) > now_s; });
             for (auto one = gone; one != present_.end(); ++one) {
@@ -117,6 +121,21 @@ class InterruptedSimulation {
             unit_types_[type].shadow_price = prices[type].shadow_price;
     }
 
+    /// Where units are seldom all busy, a job has the place that is fastest for itself, as under the rule in use.
+    void note_use(double now_s)
+    {
+        std::vector<std::int64_t> used(unit_types_.size());
+        for (const PresentJob& one : present_) {
+            if (one.runs) used[one.runs->unit_type] += scenario_->workload.jobs[one.job].unit_count;
+        }
+        for (std::size_t type = 0; type < unit_types_.size(); ++type) {
+            const double share = static_cast<double>(used[type]) / static_cast<double>(unit_types_[type].unit_count);
+            busy_[type].note(share, now_s - noted_s_);
+            unit_types_[type].load = busy_[type].mean();
+        }
+        noted_s_ = now_s;
+    }
+
     /// If it were interrupted now.
     double left_at_checkpoint(const PresentJob& one, double now_s) const
     {
@@ -134,11 +153,17 @@ class InterruptedSimulation {
         return network.centers[network.unit_types[type].center].start_up_s + (goes_on ? checkpoints_.restart_s : 0);
     }
 
+    bool may_run_at(const PresentJob& one, std::size_t type) const
+    {
+        const std::vector<UnitType>& types = scenario_->network.unit_types;
+        return checkpoints_.go_elsewhere || !one.center || types[type].center == *one.center;
+    }
+
     std::vector<JobOption> options_of(const PresentJob& one, double now_s) const
     {
         std::vector<JobOption> options;
         for (std::size_t type = 0; type < unit_types_.size(); ++type) {
-            if (run_s(one.job, type) == kNever) continue;
+            if (run_s(one.job, type) == kNever || !may_run_at(one, type)) continue;
             const bool stays = one.runs && one.runs->unit_type == type;
             const double left_s = stays ? end_s(one) - now_s
                                         : left_at_checkpoint(one, now_s) * run_s(one.job, type) + start_up_s(one, type);
@@ -170,13 +195,17 @@ class InterruptedSimulation {
             one.runs.reset();
             ++interruptions_;
         }
-        if (type) one.runs = RunningAt{*type, now_s + start_up_s(one, *type), one.left};
+        if (!type) return;
+        one.runs = RunningAt{*type, now_s + start_up_s(one, *type), one.left};
+        one.center = scenario_->network.unit_types[*type].center;
     }
 
     const Scenario* scenario_;
     Checkpoints checkpoints_;
     std::vector<double> run_s_; ///< by job and unit type; kNever: it does not fit
     std::vector<UnitTypeLoad> unit_types_;
+    std::vector<BusyShare> busy_; ///< by unit type
+    double noted_s_ = 0;
     std::vector<PresentJob> present_;
     std::int64_t interruptions_ = 0;
 };

@@ -206,8 +206,9 @@ class InterruptingGain {
             mean_s += run.mean_completion_s / static_cast<double>(seeds);
             interruptions += run.interruptions / static_cast<double>(seeds);
         }
-        fmt::print("{:<24}{:>12.2f}   {:.2f} interruptions a job, a checkpoint every {:g} min\n", "if interrupted",
-                   mean_s / 3600, interruptions, checkpoints_.every_s / 60);
+        fmt::print("{:<24}{:>12.2f}   {:.2f} interruptions a job, a checkpoint every {:g} min, go on {}\n",
+                   "if interrupted", mean_s / 3600, interruptions, checkpoints_.every_s / 60,
+                   checkpoints_.go_elsewhere ? "anywhere" : "at the same center");
         std::fflush(stdout);
         logs_ += std::log(in_use_s / mean_s);
         ++worlds_;
@@ -229,9 +230,11 @@ int run(const std::string& folder, std::uint64_t seeds)
     double worst_slowdown = 0;
     InterruptingGain rarely({.every_s = 1800});
     InterruptingGain often({.every_s = 300, .restart_s = 30});
+    InterruptingGain rarely_there({.every_s = 1800, .go_elsewhere = false});
+    InterruptingGain often_there({.every_s = 300, .restart_s = 30, .go_elsewhere = false});
     for (const OrderingWorld& world : *worlds) {
         rows.push_back(run_world(world, seeds));
-        for (InterruptingGain* const gain_of : {&rarely, &often})
+        for (InterruptingGain* const gain_of : {&rarely, &often, &rarely_there, &often_there})
             gain_of->add(world, std::min(seeds, world.most_seeds), rows.back()[kAdvantage].mean_completion_s);
         const Row& used = rows.back()[kAdvantage];
         worst_slowdown = std::max(worst_slowdown, used.most_slowdown);
@@ -249,6 +252,8 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("RESULT assignment_over_greedy {:.4f} times\n", gain(rows, kAssignment, kAdvantage));
     fmt::print("RESULT gain_by_interrupting_30_min {:.3f} times\n", rarely.mean());
     fmt::print("RESULT gain_by_interrupting_5_min {:.3f} times\n", often.mean());
+    fmt::print("RESULT gain_by_interrupting_30_min_same_center {:.3f} times\n", rarely_there.mean());
+    fmt::print("RESULT gain_by_interrupting_5_min_same_center {:.3f} times\n", often_there.mean());
     fmt::print("RESULT decision_10000_jobs_40_places_ms {:.1f} ms\n", greedy_ms);
     fmt::print("RESULT assignment_10000_jobs_40_places_ms {:.1f} ms\n", assignment_ms);
     return 0;

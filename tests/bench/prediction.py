@@ -62,6 +62,8 @@ class Measuring:
         outcome = Outcome(program.name, place.name, rung, row, self.naive(before, place, last))
         self.outcomes.append(outcome)
         rungs = ", ".join(f"{r['rung']} {r['weight']:.2f}" for r in winner.get("rungs", []))
+        if rung == "loaded" and winner.get("neighbours"):
+            rungs += ", beside {busy_cores:.2f} cores {factor:.3f} times as long".format(**winner["neighbours"])
         print(f"{program.name:<10} {place.name:<10} {rung:<9} {outcome.predicted['run_s']:>7.2f} s "
               f"[{outcome.predicted['low_s']:>6.2f}, {outcome.predicted['high_s']:>6.2f}] {outcome.actual:>7.2f} s "
               f"{100 * (outcome.predicted['run_s'] / outcome.actual - 1):>+6.1f} %  {rungs}", flush=True)

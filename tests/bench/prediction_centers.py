@@ -9,6 +9,9 @@ from network import Agent, Network, agent_config, wait_until  # noqa: E402
 from prediction_units import Quota  # noqa: E402
 
 QUOTA_CORES = 0.6
+# Between looks at a job. Each costs client, server and database some milliseconds, and twenty a second some percent of a core,
+# which jobs pay where all cores are held.
+PAUSE_S = 0.5
 PAIR = "pair"  # two units of one core, on one of which a job may be a neighbour
 
 
@@ -143,7 +146,7 @@ class Bench(Network):
         """One job on a center, ended, with its row of the ledger."""
         self.open_only(center)
         spec = {"name": name, "units": {"center": center, "count": 1}, "wall_limit_s": 600, **job, **more}
-        ended = self.wait_job(self.submit(**spec)["id"], limit_s=900)
+        ended = self.wait_job(self.submit(**spec)["id"], limit_s=900, pause_s=PAUSE_S)
         if ended["state"] != "succeeded":
             stderr = self.rest.call("GET", f"/jobs/{ended['id']}/logs/stderr").text
             raise ProgramFailed(f"prediction: {name} on {center}: {ended['state']}, {ended['end_reason']}\n{stderr[-2000:]}")

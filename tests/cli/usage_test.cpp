@@ -1,4 +1,5 @@
 #include "core/base/file.hpp"
+#include "core/base/json_reader.hpp"
 #include "tests/cli/client/fake_server.hpp"
 
 #include <gmock/gmock.h>

@@ -330,11 +330,11 @@ class Network:
     def job(self, job_id, rest=None):
         return (rest or self.rest).get(f"/jobs/{job_id}")
 
-    def wait_job(self, job_id, limit_s=120, rest=None):
+    def wait_job(self, job_id, limit_s=120, rest=None, pause_s=0.05):
         """The job in its end state."""
         return wait_until(
             lambda: (lambda job: job if job["state"] in ENDED else None)(
-                self.job(job_id, rest)), limit_s, f"the end of {job_id}")
+                self.job(job_id, rest)), limit_s, f"the end of {job_id}", pause_s)
 
     def __enter__(self):
         return self

@@ -57,6 +57,29 @@ void gather(const PastRun& run, Gathered& to)
     if (width > 0) to.distances.push_back({run.ended_at, std::abs(away) / (width / run.width_factor)});
 }
 
+/// When the first run of each job type ended on each unit type.
+using FirstEnds = std::map<std::string_view, std::map<std::string_view, Timestamp>>;
+
+FirstEnds first_ends(std::span<const PastRun> runs)
+{
+    FirstEnds ends;
+    for (const PastRun& run : runs) {
+        if (!is_time(run.actual_s)) continue;
+        const auto [first, is_new] = ends[run.job_type].try_emplace(run.unit_type, run.ended_at);
+        if (!is_new) first->second = std::min(first->second, run.ended_at);
+    }
+    return ends;
+}
+
+/// @param ends  of this run and others.
+Rung rung_of_run(const PastRun& run, const FirstEnds& ends)
+{
+    const Timestamp first = ends.at(run.job_type).at(run.unit_type);
+    // It began after the decision: many jobs of a new type that were submitted at once all went without runs.
+    const bool has_earlier = std::chrono::duration_cast<Seconds>(run.ended_at - first).count() >= run.actual_s;
+    return has_earlier ? Rung::kRuns : rung_of(run.basis);
+}
+
 /// The logarithm of the width factor of a group, as far as its runs tell it.
 double log_width(std::vector<Distance> distances, double parent, Timestamp now)
 {
@@ -110,7 +133,49 @@ std::map<std::string, Calibration, std::less<>> summarize_groups(Groups groups, 
     return result;
 }
 
+/// The predictions on one rung.
+struct RungRuns {
+    Gathered all;
+    Groups by_unit_type;
+};
+
+RungCalibration summarize_rung(RungRuns runs, double parent, Timestamp now)
+{
+    RungCalibration result;
+    result.all = summarize_group(std::move(runs.all), parent, now);
+    // summarize_group() leaves it at 1 where there are no runs at all.
+    if (result.all.job_count == 0) result.all.width_factor = portable::exp(parent);
+    const double of_rung = portable::log(result.all.width_factor);
+    for (auto& [unit_type, gathered] : runs.by_unit_type)
+        result.width_factors.emplace(unit_type, portable::exp(log_width(std::move(gathered.distances), of_rung, now)));
+    return result;
+}
+
 } // namespace
+
+std::string_view to_string(Rung rung)
+{
+    switch (rung) {
+    case Rung::kRuns:
+        return "runs";
+    case Rung::kReference:
+        return "reference";
+    case Rung::kOperators:
+        return "operators";
+    }
+    return "operators";
+}
+
+Rung rung_of(RawBasis basis)
+{
+    return basis == RawBasis::kReference ? Rung::kReference : Rung::kOperators;
+}
+
+double RungCalibration::width_factor(std::string_view unit_type) const
+{
+    const auto found = width_factors.find(unit_type);
+    return found == width_factors.end() ? all.width_factor : found->second;
+}
 
 double recency(Timestamp ended_at, Timestamp now)
 {
@@ -128,17 +193,25 @@ RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
     Gathered all;
     Groups by_unit_type;
     Groups by_job_type;
+    std::array<RungRuns, kRungs> by_rung;
+    const FirstEnds ends = first_ends(runs);
     for (const PastRun& run : runs) {
         if (!is_time(run.predicted_s) || !is_time(run.actual_s)) continue;
         gather(run, all);
         gather(run, by_unit_type[run.unit_type]);
         gather(run, by_job_type[run.job_type]);
+        if (!is_time(run.raw_s)) continue;
+        RungRuns& rung = by_rung[static_cast<std::size_t>(rung_of_run(run, ends))];
+        gather(run, rung.all);
+        gather(run, rung.by_unit_type[run.unit_type]);
     }
     RunCalibrations result;
     result.all = summarize_group(std::move(all), 0, now);
     const double parent = portable::log(result.all.width_factor);
     result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
     result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
+    for (std::size_t i = 0; i < kRungs; ++i)
+        result.by_rung[i] = summarize_rung(std::move(by_rung[i]), parent, now);
     return result;
 }
 

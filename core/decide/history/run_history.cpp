@@ -12,6 +12,7 @@
 #include "core/decide/prediction/predict_units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -75,8 +76,7 @@ struct RunHistory::Model {
     RunLevels by_reference;
     RecentRuns recent;
     TypicalTimes times;
-    double width_factor = 1;
-    std::map<std::string, double, std::less<>> width_factors; ///< by unit type
+    std::array<RungCalibration, kRungs> by_rung; ///< RunCalibrations::by_rung
     /// Of a history that was rebuilt: by job type and unit type.
     std::map<std::string, std::map<std::string, RunAnswer, std::less<>>, std::less<>> answers;
 
@@ -84,6 +84,7 @@ struct RunHistory::Model {
     {
         return basis == RawBasis::kReference ? by_reference : by_operators;
     }
+    const RungCalibration& on(Rung rung) const { return by_rung[static_cast<std::size_t>(rung)]; }
     const RunAnswer* find_answer(std::string_view job_type, std::string_view unit_type) const
     {
         const auto type = answers.find(job_type);
@@ -103,9 +104,7 @@ std::shared_ptr<const RunHistory::Model> RunHistory::make_model(std::span<const 
     model->by_reference = RunLevels(runs, now, RawBasis::kReference);
     model->recent = RecentRuns(runs, now);
     model->times = TypicalTimes(runs, now);
-    model->width_factor = calibrations.all.width_factor;
-    for (const auto& [unit_type, calibration] : calibrations.by_unit_type)
-        model->width_factors.emplace(unit_type, calibration.width_factor);
+    model->by_rung = calibrations.by_rung;
     return model;
 }
 
@@ -220,8 +219,10 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
     if (const RunAnswer* answer = model->find_answer(job_type, unit_type)) return answer->correction;
     const RunLevels& levels = model->levels(raw.basis);
     RunCorrection correction;
+    Rung rung = Rung::kRuns;
     if (raw.is_of_own_work || raw.run == nullptr) {
         correction = levels.find(job_type, unit_type);
+        if (correction.job_count == 0) rung = rung_of(raw.basis);
     } else if (const auto runs = model->recent.find(job_type, unit_type, *raw.run)) {
         RunLevels::Level level = levels.level(job_type, unit_type);
         if (!raw.is_known_run) level.log_factor += portable::log(raw.known_factor);
@@ -229,10 +230,10 @@ RunCorrection RunHistory::correction(std::string_view job_type, std::string_view
     } else {
         correction = levels.elsewhere(job_type, unit_type);
         correction.factor *= raw.known_factor;
+        rung = rung_of(raw.basis);
     }
     correction.known_factor = raw.known_factor;
-    const auto width = model->width_factors.find(unit_type);
-    correction.width_factor = width == model->width_factors.end() ? model->width_factor : width->second;
+    correction.width_factor = model->on(rung).width_factor(unit_type);
     return correction;
 }
 

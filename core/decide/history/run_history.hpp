@@ -60,7 +60,7 @@ struct RunCorrection {
     std::int64_t job_count{};  ///< runs of this job type on this unit type
     std::int64_t like_count{}; ///< other runs that it leans on
     bool knows_type = false;   ///< there are runs of the job type, wherever, that tell what raw predictions leave out
-    double width_factor = 1;   ///< Calibration::width_factor of the unit type: what corrected() is to be given
+    double width_factor = 1;   ///< RungCalibration::width_factor() there: what corrected() is to be given
     /// RawPrediction::known_factor, which is in `factor`; where the known run ran, by what its runs there say.
     double known_factor = 1;
 };
@@ -98,12 +98,14 @@ struct RunAnswer {
 /// How often actual run times fell into the interval that was predicted.
 struct Calibration {
     std::int64_t job_count{};
-    double within_share{};  ///< of jobs inside their 80 % interval; 0.8 is perfect
-    double below_share{};   ///< faster than it
-    double above_share{};   ///< slower
-    double median_ratio{};  ///< actual / predicted
-    double median_error{};  ///< median of |actual / predicted − 1|
-    double width_factor{1}; ///< what half the width of further intervals is multiplied by, so that they hold 80 %
+    double within_share{}; ///< of jobs inside their 80 % interval; 0.8 is perfect
+    double below_share{};  ///< faster than it
+    double above_share{};  ///< slower
+    double median_ratio{}; ///< actual / predicted
+    double median_error{}; ///< median of |actual / predicted − 1|
+    /// What half the width of these intervals is to be multiplied by, so that they hold 80 %. Further intervals take
+    /// that of what they rest on (RungCalibration).
+    double width_factor{1};
 };
 
 class AskedTimes;

@@ -59,6 +59,13 @@ class ResultLogs {
     double within_ = 0;  ///< sum of the variances of the medians
 };
 
+/// Of two that disagree it cannot be told yet whether the unit type has changed or one of them met a bad moment.
+void hold_both(MeasuredOperator& newest, const MeasuredOperator& older)
+{
+    newest.ci_low_s = std::min(newest.ci_low_s, older.median_s);
+    newest.ci_high_s = std::max(newest.ci_high_s, older.median_s);
+}
+
 } // namespace
 
 MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
@@ -71,7 +78,10 @@ MeasuredOperator combine_results(std::span<const MeasuredOperator> newest_first)
         results.add(one);
         if (results.count() > 1) combined.older_run_ids.push_back(one.probe_run_id);
     }
-    if (results.count() < 2) return combined;
+    if (results.count() < 2) {
+        if (newest_first.size() > 1) hold_both(combined, newest_first[1]);
+        return combined;
+    }
     const double width = kNextResultWidth * results.deviation();
     combined.median_s = portable::exp(results.mean());
     combined.ci_low_s = portable::exp(results.mean() - width);

@@ -163,8 +163,12 @@ double spread_of_remainder(std::span<const OperatorDemand> demands, std::span<co
     return most - least;
 }
 
+/// Of what may lie anywhere between two values, as a standard deviation of their distance: 1 / √12.
+constexpr double kAnywhereBetween = 0.288675;
+
 /// Moves what only resembles its operator towards the core's speed in general, as far as it is known.
-void apply_similarity(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios)
+void apply_similarity(std::span<const OperatorDemand> demands, std::vector<RatioThere>& ratios,
+                      const ReferenceRun& reference, const UnitMeasurements& there)
 {
     // What is not known to be like an operator tells most of the core in general.
     const auto core = std::max_element(demands.begin(), demands.end(), [](const auto& a, const auto& b) {
@@ -176,12 +180,20 @@ void apply_similarity(std::span<const OperatorDemand> demands, std::vector<Ratio
     if (core == demands.end() || core->remainder != "compute") return;
     const RatioThere general = ratios[static_cast<std::size_t>(core - demands.begin())];
     if (general.basis == PredictionBasis::kUnknown) return;
+    // The program's own threads say nothing of those of a library. How much of what its routines compute beside the
+    // operator it divides among all cores nobody knows: from nothing to all of it.
+    const RatioThere on_all_cores = ratio_at(*core, ratios_of(core->operator_id, reference.units, there));
+    const double gain =
+        on_all_cores.basis == PredictionBasis::kUnknown ? 0 : on_all_cores.log_ratio - general.log_ratio;
     constexpr double kDoubt = 0.25; // of the way between the two, as a standard deviation
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (demands[i].similarity >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
-        const double way = general.log_ratio - ratios[i].log_ratio;
-        ratios[i].log_ratio += (1 - std::max(0.0, demands[i].similarity)) * way;
-        ratios[i].deviation = portable::hypot(ratios[i].deviation, kDoubt * way);
+        const double unlike = 1 - std::max(0.0, demands[i].similarity);
+        const double of_threads = is_of_program_threads(demands[i]) ? 0 : gain;
+        const double way = general.log_ratio + of_threads / 2 - ratios[i].log_ratio;
+        ratios[i].log_ratio += unlike * way;
+        ratios[i].deviation =
+            portable::hypot(portable::hypot(ratios[i].deviation, kDoubt * way), unlike * kAnywhereBetween * of_threads);
     }
 }
 
@@ -220,7 +232,7 @@ std::vector<RatioThere> find_ratios(std::span<const OperatorDemand> demands, con
         if (is_own && ratio.basis != PredictionBasis::kUnknown) ratio.log_ratio += threads_log_factor(reference, there);
         found.push_back(ratio);
     }
-    apply_similarity(demands, found);
+    apply_similarity(demands, found, reference, there);
     const double half_spread = spread_of_remainder(demands, found) / 2;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (!is_estimated_class(demands[i])) continue;

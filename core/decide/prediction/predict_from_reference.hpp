@@ -30,6 +30,8 @@ struct ReferenceRun {
 ///
 /// Where calls only resemble the operator (`similarity` l < 1), the logarithm of their ratio lies between the
 /// operator's and that of the computing remainder, which is the core's in general: l·log r + (1 − l)·log r(core).
+/// Where a library divides its work by itself, r(core) is in the middle between the remainder's and that of the same
+/// probes on all cores: how much of what its routines compute beside the operator it divides is not known.
 ///
 /// The remainder, and operators whose library does not thread by itself, run with the threads that the program uses:
 /// their times are those with one thread (`one_core`; where it was not measured, time × cores), divided by Amdahl's
@@ -37,7 +39,8 @@ struct ReferenceRun {
 /// known of it: it is taken as serial.
 ///
 /// The 80 % interval combines, as independent deviations of logarithms weighted by their part of the time: the
-/// measurements' own intervals, the distance of interpolation, a quarter of what similarity moved between, for the
+/// measurements' own intervals, the distance of interpolation, a quarter of what similarity moved between, that a
+/// library's routine may divide anything from nothing to all of what is unlike its operator, for the
 /// remainder half the logarithm by which the ratios of its classes differ (it may be of another class than it seems),
 /// for loops of the remainder half of what they do not have in common with their operator,
 /// and the run-to-run variation of programs. What was measured on one side only, and what no operator stands for, is

@@ -57,6 +57,7 @@ WaitQueueState::WaitQueueState(const OrderSettings& settings, std::span<const st
 
 std::uint32_t WaitQueueState::add(QueuedJob job)
 {
+    if (waiting_.empty()) reprice(); // else all that come now would be weighed twice
     if (unused_.empty()) {
         unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
         entries_.emplace_back();

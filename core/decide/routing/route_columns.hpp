@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/routing/input_texts.hpp"
 #include "core/decide/routing/network_hours.hpp"
 #include "core/decide/routing/operator_column.hpp"
 #include "core/decide/routing/operator_table.hpp"
@@ -60,6 +61,8 @@ class RouteColumns {
     const PriceHours& price_hours(Timestamp now, bool has_all);
     /// Of the hour of `now`. Valid until the next call.
     const NetworkHours& network_hours(Timestamp now);
+    /// Of the inputs of decisions on these unit types. A newer list has them as well; a copy has none.
+    InputTexts& input_texts() { return input_texts_; }
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts);
     const std::shared_ptr<const UnitTypeIndex>& index();
@@ -111,9 +114,10 @@ class RouteColumns {
     std::vector<std::int64_t> idle_units_;              ///< of each
     PriceHours price_hours_;                            ///< made when they are first asked for, as network_hours_
     std::shared_ptr<const NetworkHours> network_hours_; ///< copies share them
-    std::vector<std::uint32_t> otherwise_;              ///< unit types whose facts were set
-    std::shared_ptr<const UnitTypeIndex> index_;        ///< made when it is first asked for
-    std::shared_ptr<const FactGroups> groups_;          ///< made when it is first asked for
+    InputTexts input_texts_;
+    std::vector<std::uint32_t> otherwise_;       ///< unit types whose facts were set
+    std::shared_ptr<const UnitTypeIndex> index_; ///< made when it is first asked for
+    std::shared_ptr<const FactGroups> groups_;   ///< made when it is first asked for
     std::shared_ptr<const OperatorEstimates> estimates_;
     UnitTypeOrder order_;
     std::vector<double> start_up_s_;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/decide/routing/input_texts.hpp"
 #include "core/decide/routing/route.hpp"
+
+#include <string>
 
 /// A decision's inputs as a document, so that it can be made again anywhere: by a test, by an auditor, with a change.
 namespace fathom {
@@ -25,6 +28,11 @@ std::vector<const UnitTypeView*> views_of(const Decision& decision, std::span<co
 /// @param unit_types  those that were decided on.
 Json route_inputs_json(const RouteRequest& request, const UnitTypeList& unit_types, const RouteKnowledge& knowledge,
                        const Decision& decision);
+
+/// The same document, as text: quick where other decisions' inputs had parts of it.
+/// @param texts  has those parts, and gets the others
+std::string route_inputs_text(const RouteRequest& request, const UnitTypeList& unit_types,
+                              const RouteKnowledge& knowledge, const Decision& decision, InputTexts& texts);
 
 struct RouteInputs {
     RouteRequest request;

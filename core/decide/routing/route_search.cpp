@@ -179,10 +179,9 @@ class Search {
             if (is_exact_at(i)) keep(i);
         }
         for (std::size_t most = kFirstBounds;; most *= kMoreBounds) {
-            // Those of the batches before are no longer rough. Ascending, which is a heap with the least first.
-            std::vector<Bound> bounds =
+            // Those of the batches before are no longer rough.
+            auto [bounds, end] =
                 least_bounds(most, [this](const Bound& bound) { return !is_exact_at(bound.unit_type); });
-            const std::optional<Bound> end = bounds.size() < most ? std::nullopt : std::optional(bounds.back());
             while (!bounds.empty()) {
                 const std::uint32_t unit_type = bounds.front().unit_type;
                 if (is_needless(bounds.front())) return;
@@ -264,31 +263,38 @@ class Search {
                (kind_->is_estimated[i] == worst.first && kind_->unit_count[i] > worst.second);
     }
 
-    /// The least bounds of places that may stay and that are wanted, as many as `most`, in order.
+    /// Some places in order of their bounds.
+    struct NextBounds {
+        std::vector<Bound> heap;  ///< the least in front
+        std::optional<Bound> end; ///< the last of them; nothing: there are no more
+    };
+
+    /// The least bounds of places that may stay and that are wanted, as many as `most`.
     template <class Wanted>
-    std::vector<Bound> least_bounds(std::size_t most, const Wanted& is_wanted) const
+    NextBounds least_bounds(std::size_t most, const Wanted& is_wanted) const
     {
-        std::vector<Bound> heap; // the worst first
+        NextBounds least;
+        std::vector<Bound>& kept = least.heap; // twice as many, and then the better half of them
+        const auto leave_the_least = [&] {
+            std::nth_element(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(most - 1), kept.end());
+            kept.resize(most);
+            least.end = kept.back();
+        };
         for (std::size_t i = 0; i < size(); ++i) {
-            const bool is_full = heap.size() == most;
-            if (is_full && objective_[i] > heap.front().objective && unknown_[i] >= heap.front().unknown_parts)
-                continue;
+            if (least.end && objective_[i] > least.end->objective && unknown_[i] >= least.end->unknown_parts) continue;
             if (!may_stay(i)) continue;
             const Bound bound = bound_of(i);
-            if (!is_wanted(bound) || (is_full && !(bound < heap.front()))) continue;
-            if (is_full) {
-                std::pop_heap(heap.begin(), heap.end());
-                heap.pop_back();
-            }
-            heap.push_back(bound);
-            std::push_heap(heap.begin(), heap.end());
+            if (!is_wanted(bound) || (least.end && !(bound < *least.end))) continue;
+            kept.push_back(bound);
+            if (kept.size() == 2 * most) leave_the_least();
         }
-        std::sort_heap(heap.begin(), heap.end());
-        return heap;
+        if (kept.size() >= most) leave_the_least();
+        std::make_heap(kept.begin(), kept.end(), kLeastFirst);
+        return least;
     }
 
     /// The next places in order of their bounds, as many as `most`, behind `after`.
-    std::vector<Bound> next_bounds(const std::optional<Bound>& after, std::size_t most) const
+    NextBounds next_bounds(const std::optional<Bound>& after, std::size_t most) const
     {
         return least_bounds(most, [&](const Bound& bound) { return !after || *after < bound; });
     }
@@ -335,9 +341,8 @@ class Search {
         std::optional<Bound> last; // all up to it were looked at, or need not be
         bool is_done = false;
         for (std::size_t most = kFirstBounds; !is_done; most *= kMoreBounds) {
-            std::vector<Bound> bounds = next_bounds(last, most); // ascending, which is a heap with the least first
-            is_done = bounds.size() < most;
-            const std::optional<Bound> end = is_done ? std::nullopt : std::optional(bounds.back());
+            auto [bounds, end] = next_bounds(last, most);
+            is_done = !end;
             while (!bounds.empty()) {
                 const Bound next = bounds.front();
                 std::pop_heap(bounds.begin(), bounds.end(), kLeastFirst);

@@ -1,3 +1,4 @@
+#include "server/learning/calibration.hpp"
 #include "server/learning/health_store.hpp"
 #include "server/learning/learning_api.hpp"
 #include "server/learning/learning_service.hpp"
@@ -11,6 +12,8 @@
 
 namespace fathom::server {
 namespace {
+
+using namespace std::chrono_literals;
 
 class Predictions : public JobsFixture {
   protected:
@@ -164,6 +167,34 @@ TEST_F(Predictions, AreCalibratedForATokenTwiceAtOnce)
     EXPECT_EQ(first.get(), 200);
     EXPECT_EQ(second.get(), 200);
     EXPECT_EQ(status(), 200);
+}
+
+TEST(PredictionRungs, AreToldApartInTheCalibration)
+{
+    const Timestamp now = SystemClock().now();
+    const auto ended = [&](const std::string& basis, std::chrono::minutes ago) {
+        PredictionRecord record;
+        record.job_type = "scf";
+        record.unit_type_id = {"ut_1"};
+        record.raw_basis = basis;
+        record.raw = record.run = {60, 55, 66};
+        record.actual_run_s = 60;
+        record.ended_at = now - ago;
+        record.outcome = "succeeded";
+        return record;
+    };
+    const std::vector<PredictionRecord> records{ended("reference", 10min), ended("reference", 20min),
+                                                ended("reference", 30min)};
+
+    const Json json = to_json(calibrate_network(records, now));
+
+    const Json& by_rung = json["by_rung"];
+    ASSERT_EQ(by_rung.size(), 2U);
+    EXPECT_EQ(by_rung[0]["rung"], "runs");
+    EXPECT_EQ(by_rung[0]["run"]["job_count"], 2);
+    EXPECT_EQ(by_rung[1]["rung"], "reference");
+    EXPECT_EQ(by_rung[1]["run"]["job_count"], 1);
+    EXPECT_EQ(by_rung[1]["run"]["within_share"], 1);
 }
 
 TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemoryDoNot)

@@ -148,6 +148,9 @@ TEST_F(Routing, TakesSeveralResultsWithOneThreadTogetherAsWell)
     };
     add_measurement(alpha, 0.01, "now() - interval '3 hours'");
     EXPECT_EQ(on_one_core_s(), 0.02) << "what one core does of it at best";
+    const MeasuredOperator guessed = catalog_.get()->find_unit_type(alpha)->one_core[0];
+    EXPECT_EQ(guessed.ci_low_s, 0.01) << "more cores may have been of no use to it";
+    EXPECT_EQ(guessed.ci_high_s, 0.02);
     sql("UPDATE measurement SET one_thread_median_s = 0.0151, one_thread_ci_low_s = 0.0151, "
         "one_thread_ci_high_s = 0.0151");
     add_measurement(alpha, 0.01, "now() - interval '2 hours'");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -197,6 +198,109 @@ TEST(Calibrate, WidthFactorStaysWithinItsBounds)
 
     EXPECT_NEAR(calibrate(wild, kBegin).all.width_factor, kMaxWidth, 0.1);
     EXPECT_NEAR(calibrate(timid, kBegin).all.width_factor, kMinWidth, 0.01);
+}
+
+/// 30 job types, one after the other: the first run of each is off by e^0.3, the second by e^0.05, both with intervals
+/// of ±0.1.
+std::vector<PastRun> first_and_second_runs(RawBasis basis)
+{
+    std::vector<PastRun> runs;
+    for (int type = 0; type < 30; ++type) {
+        for (const double off : {0.3, 0.05}) {
+            PastRun run = predicted_run(100, 0.1, 100 * std::exp(off));
+            run.job_type = "t" + std::to_string(type);
+            run.basis = basis;
+            run.ended_at = kBegin + (runs.size() + 1) * 30min;
+            runs.push_back(std::move(run));
+        }
+    }
+    return runs;
+}
+
+TEST(Calibrate, FirstRunsAndLaterOnesHaveWidthsOfTheirOwn)
+{
+    const std::vector<PastRun> runs = first_and_second_runs(RawBasis::kReference);
+    const RunCalibrations found = calibrate(runs, runs.back().ended_at);
+
+    EXPECT_EQ(found.on(Rung::kReference).all.job_count, 30);
+    EXPECT_EQ(found.on(Rung::kReference).all.within_share, 0);
+    EXPECT_EQ(found.on(Rung::kRuns).all.job_count, 30);
+    EXPECT_EQ(found.on(Rung::kRuns).all.within_share, 1);
+    // Off by 3 half widths and by half of one, held towards what is usual of all as if ten runs had said so.
+    EXPECT_GT(found.on(Rung::kReference).width_factor("u1"), 2.5);
+    EXPECT_LT(found.on(Rung::kReference).width_factor("u1"), 3);
+    EXPECT_LT(found.on(Rung::kRuns).width_factor("u1"), 0.7);
+    EXPECT_GT(found.on(Rung::kRuns).width_factor("u1"), 0.5);
+}
+
+TEST(Calibrate, WithoutRunsOfItsOwnARungHasTheWidthOfAllAndAUnitTypeThatOfItsRung)
+{
+    const std::vector<PastRun> runs = first_and_second_runs(RawBasis::kReference);
+    const RunCalibrations found = calibrate(runs, runs.back().ended_at);
+
+    EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 0);
+    EXPECT_NEAR(found.on(Rung::kOperators).width_factor("u1"), found.all.width_factor, 1e-12);
+    const RungCalibration& later = found.on(Rung::kRuns);
+    EXPECT_EQ(later.width_factor("u2"), later.all.width_factor);
+}
+
+TEST(Calibrate, RunsThatWentAtTheSameTimeWereAllPredictedWithoutTheOthers)
+{
+    std::vector<PastRun> runs(5, predicted_run(100, 0.1, 100));
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].ended_at = kBegin + i * 10s;
+    PastRun after = predicted_run(100, 0.1, 100);
+    after.ended_at = kBegin + 100s;
+    runs.push_back(after);
+
+    const RunCalibrations found = calibrate(runs, kBegin + 1h);
+
+    EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 5);
+    EXPECT_EQ(found.on(Rung::kRuns).all.job_count, 1) << "it began when the first had ended";
+}
+
+/// Where intervals admit 0.06, first runs are off by 0.12 and later ones by 0.03: 60 types at four places, three runs
+/// each.
+TEST(Calibrate, IntervalsHoldOnEachRung)
+{
+    constexpr double kClaimed = 0.06;
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    std::vector<PastRun> runs;
+    RunCalibrations calibrations;
+    std::array<int, 2> within{}; // of first runs, of later ones
+    for (int i = 0; i < 60 * 4 * 3; ++i) {
+        const bool is_first = i % 3 == 0;
+        const Timestamp now = kBegin + i * 10min;
+        if (i % 12 == 0) calibrations = calibrate(runs, now);
+        const std::string unit_type = "u" + std::to_string(i / 3 % 4);
+        const Rung rung = is_first ? Rung::kReference : Rung::kRuns;
+        const double width_factor = calibrations.on(rung).width_factor(unit_type);
+        const double actual_s = 100 * std::exp((is_first ? 0.12 : 0.03) * normal(random));
+        PastRun run = predicted_run(100, kWidthOf80Percent * kClaimed * width_factor, actual_s);
+        run.job_type = "t" + std::to_string(i / 12);
+        run.unit_type = unit_type;
+        run.basis = RawBasis::kReference;
+        run.width_factor = width_factor;
+        run.ended_at = now;
+        if (run.actual_s >= run.low_s && run.actual_s <= run.high_s) ++within[is_first ? 0 : 1];
+        runs.push_back(std::move(run));
+    }
+
+    EXPECT_GT(within[0] / 240.0, 0.68);
+    EXPECT_LT(within[0] / 240.0, 0.85);
+    EXPECT_GT(within[1] / 480.0, 0.75);
+    EXPECT_LT(within[1] / 480.0, 0.88);
+}
+
+TEST(RunHistory, WidensByWhatAPredictionRestsOn)
+{
+    const std::vector<PastRun> runs = first_and_second_runs(RawBasis::kOperators);
+    const RunHistory history(runs, runs.back().ended_at);
+
+    EXPECT_GT(history.correction("never_ran", "u1").width_factor, 2.5);
+    EXPECT_GT(history.correction("t0", "u2").width_factor, 2.5) << "no run of the type there";
+    EXPECT_LT(history.correction("t0", "u1").width_factor, 0.7);
 }
 
 } // namespace

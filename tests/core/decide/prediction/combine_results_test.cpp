@@ -68,6 +68,19 @@ TEST(CombineResults, AChangeDropsWhatWasBeforeIt)
     EXPECT_NEAR(combine_results(confirmed).median_s, std::sqrt(1.5 * 1.47), 1e-9);
 }
 
+TEST(CombineResults, AChangeThatOneResultTellsOfMayBeABadMoment)
+{
+    const std::vector<MeasuredOperator> slower{result(1.5), result(1), result(1.01)};
+    const std::vector<MeasuredOperator> faster{result(0.5), result(1), result(1.01)};
+    const std::vector<MeasuredOperator> confirmed{result(1.5), result(1.49), result(1), result(1.01)};
+
+    EXPECT_EQ(combine_results(slower).ci_low_s, 1) << "what it was before";
+    EXPECT_DOUBLE_EQ(combine_results(slower).ci_high_s, 1.515);
+    EXPECT_DOUBLE_EQ(combine_results(faster).ci_low_s, 0.495);
+    EXPECT_EQ(combine_results(faster).ci_high_s, 1);
+    EXPECT_GT(combine_results(confirmed).ci_low_s, 1.4);
+}
+
 TEST(CombineResults, NoiseIsNoChangeWhereResultsAlwaysSpread)
 {
     // The newer three differ by ±15 %: an older one as far away is as they are. After steady ones it is not.

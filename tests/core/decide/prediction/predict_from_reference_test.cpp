@@ -133,6 +133,48 @@ TEST(PredictFromReference, WhatOnlyResemblesItsOperatorLiesBetweenItAndTheCore)
     EXPECT_NEAR(found.operators[0].total_s, 2, 1e-9); // the root of four, in the middle of the logarithms
 }
 
+TEST(PredictFromReference, ALibraryMayDivideWhatOfItsRoutinesIsUnlikeTheOperator)
+{
+    // Four cores as fast as the one before. What the program computes itself is serial.
+    const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector all_cores{measured("dgemm", 1e6, 0.25), measured("trigonometric", 1e6, 0.25)};
+    const std::vector one_core{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const UnitMeasurements there{.operators = all_cores, .cores = 4, .one_core = one_core};
+    std::vector job{demand("dgemm", 1e6, 0.5), demand("trigonometric", 1e6, 0.5, "compute")};
+    const RunPrediction alike = predict_from_reference(job, run_on(before, 2), there);
+    job[0].similarity = 0.5;
+
+    const RunPrediction found = predict_from_reference(job, run_on(before, 2), there);
+
+    EXPECT_NEAR(alike.operators[0].total_s, 0.25, 1e-9);
+    // Half of the logarithm is the operator's, ln 4; of the other half nothing to all: 4^-0.75.
+    EXPECT_NEAR(found.operators[0].total_s, std::pow(4, -0.75), 1e-9);
+    EXPECT_NEAR(found.operators[1].total_s, 1, 1e-9) << "the program's own";
+    // It may be half as much, a root of 4 / 12, and the way to the core in general is in doubt: a quarter of ln 2.
+    const double deviation = std::hypot(0.5 * std::log(4) / std::sqrt(12), 0.25 * std::log(2));
+    EXPECT_NEAR(std::log(found.operators[0].high_s / found.operators[0].total_s), kWidthOf80Percent * deviation, 1e-5);
+
+    // Where library routines are program threads' work, these decide.
+    job[0].is_serial = true;
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 2), there).operators[0].total_s, 1, 1e-9);
+}
+
+TEST(PredictFromReference, OnAsManyCoresALibrarysThreadsChangeNothing)
+{
+    const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector there{measured("dgemm", 1e6, 4), measured("trigonometric", 1e6, 1)};
+    std::vector job{demand("dgemm", 1e6, 0.5), demand("trigonometric", 1e6, 0.5, "compute")};
+    job[0].similarity = 0.5;
+    ReferenceRun reference = run_on(before, 2);
+    reference.units.cores = 2;
+    reference.units.one_core = before;
+
+    const RunPrediction found =
+        predict_from_reference(job, reference, {.operators = there, .cores = 2, .one_core = there});
+
+    EXPECT_NEAR(found.operators[0].total_s, 2, 1e-9);
+}
+
 TEST(PredictFromReference, TheLessALoopIsLikeItsOperatorTheWiderTheInterval)
 {
     const std::vector before{measured("sort", 1e6, 1)};

@@ -202,6 +202,8 @@ TEST(JobTypeFor, WithoutOperatorsItIsTheApplicationAndItsUnits)
 {
     JobSpec spec = running({"mpirun", "-np", "2", "pw.x"});
     EXPECT_EQ(job_type_for(spec, {}, find).name, "app/pw.x");
+    spec.units.count = 1;
+    EXPECT_EQ(job_type_for(spec, {}, find).name, "app/pw.x") << "what a job gets that leaves the count open";
     spec.units.count = 4;
     EXPECT_EQ(job_type_for(spec, {}, find).name, "app/pw.x@4");
     spec.command = {std::string(500, 'x')};

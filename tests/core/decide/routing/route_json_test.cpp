@@ -55,6 +55,26 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
     }
 }
 
+TEST(RouteInputs, SayTheSameAsText)
+{
+    InputTexts texts;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        test::RandomNetwork network = test::NetworkMaker(seed).make();
+        // The second time with operators left out: of the lists that are shared it reads less.
+        for (const bool is_shorter : {false, true}) {
+            if (is_shorter && network.request.operators.size() > 1) network.request.operators.pop_back();
+            const Decision decision = route(network.request, network.unit_types, network.knowledge);
+
+            const std::string text =
+                route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts);
+
+            EXPECT_EQ(*parse_json(text),
+                      stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision)));
+            EXPECT_EQ(route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts), text);
+        }
+    }
+}
+
 TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)
 {
     test::RandomNetwork network = test::NetworkMaker(1).make();

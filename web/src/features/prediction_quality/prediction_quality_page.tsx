@@ -14,7 +14,7 @@ import { Residuals, Scatter } from './charts'
 import styles from './prediction_quality.module.css'
 import { pointsOf } from './residuals'
 import { Summary } from './summary'
-import { DeviceTable, OperatorTable, TrustTable, TypeTable, UnitTable } from './tables'
+import { DeviceTable, OperatorTable, RungTable, TrustTable, TypeTable, UnitTable } from './tables'
 
 const filterNames = ['unit_type', 'job_type'] as const
 
@@ -78,6 +78,7 @@ function Quality({ calibration }: { calibration: NetworkCalibration }) {
       {may('read_jobs') ? <Charts filters={filters} clear={() => change({ unit_type: '', job_type: '' })} /> : null}
       <Section title={t('quality.units')}><UnitTable rows={calibration.by_unit_type} /></Section>
       <Section title={t('quality.types')}><TypeTable rows={calibration.by_job_type} /></Section>
+      {calibration.by_rung ? <Section title={t('quality.rungs')}><RungTable rows={calibration.by_rung} /></Section> : null}
       <Section title={t('quality.trust')}><TrustTable /></Section>
       <Section title={t('quality.devices')}><DeviceTable /></Section>
       <Section title={t('quality.operators')}><OperatorTable /></Section>

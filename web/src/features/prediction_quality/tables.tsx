@@ -11,8 +11,9 @@ import { Coverage } from './summary'
 
 type ByUnit = NetworkCalibration['by_unit_type'][number]
 type ByType = NetworkCalibration['by_job_type'][number]
+type ByRung = NonNullable<NetworkCalibration['by_rung']>[number]
 
-function useRunColumns<Row extends ByUnit | ByType>(): Column<Row>[] {
+function useRunColumns<Row extends ByUnit | ByType | ByRung>(): Column<Row>[] {
   const { t, locale } = useLanguage()
   return [
     { id: 'attempts', title: t('quality.jobs'), isNumber: true, cell: (r) => r.run.job_count, csv: (r) => r.run.job_count },
@@ -22,6 +23,13 @@ function useRunColumns<Row extends ByUnit | ByType>(): Column<Row>[] {
     { id: 'median_ratio', title: t('quality.ratio'), isNumber: true, cell: (r) => formatNumber(r.run.median_ratio, locale, 3), csv: (r) => r.run.median_ratio },
     { id: 'median_error', title: t('quality.error'), isNumber: true, cell: (r) => formatShare(r.run.median_error), csv: (r) => r.run.median_error },
     { id: 'width_factor', title: t('quality.width'), isNumber: true, cell: (r) => formatNumber(r.run.width_factor, locale, 2), csv: (r) => r.run.width_factor },
+  ]
+}
+
+function useQualityColumns<Row extends ByUnit | ByType>(): Column<Row>[] {
+  const { t } = useLanguage()
+  return [
+    ...useRunColumns<Row>(),
     { id: 'wait_within', title: `${t('quality.wait')}: ${t('quality.within')}`, isNumber: true, isHidden: true, cell: (r) => (r.wait.count ? formatShare(r.wait.within_share) : nothing), csv: (r) => r.wait.within_share },
     { id: 'wait_error_s', title: `${t('quality.wait')}: ${t('quality.error')}`, isNumber: true, isHidden: true, cell: (r) => (r.wait.count ? formatDuration(r.wait.median_error) : nothing), csv: (r) => r.wait.median_error },
     { id: 'cost_within', title: `${t('quality.cost')}: ${t('quality.within')}`, isNumber: true, isHidden: true, cell: (r) => (r.cost.count ? formatShare(r.cost.within_share) : nothing), csv: (r) => r.cost.within_share },
@@ -32,15 +40,22 @@ export function UnitTable({ rows }: { rows: readonly ByUnit[] }) {
   const { t } = useLanguage()
   const columns: Column<ByUnit>[] = [
     { id: 'unit_type', title: t('quality.unit'), cell: (r) => <Link href={pathTo('/unit-types/:id', { id: r.unit_type_id })}>{r.center} / {r.unit_type}</Link>, csv: (r) => `${r.center}/${r.unit_type}` },
-    ...useRunColumns<ByUnit>()]
+    ...useQualityColumns<ByUnit>()]
   return <DataTable name="quality-by-unit-type" label={t('quality.units')} columns={columns} rows={rows} rowKey={(r) => r.unit_type_id} />
 }
 
 export function TypeTable({ rows }: { rows: readonly ByType[] }) {
   const { t } = useLanguage()
   const columns: Column<ByType>[] = [
-    { id: 'job_type', title: t('quality.type'), cell: (r) => r.job_type || t('quality.type.none'), csv: (r) => r.job_type }, ...useRunColumns<ByType>()]
+    { id: 'job_type', title: t('quality.type'), cell: (r) => r.job_type || t('quality.type.none'), csv: (r) => r.job_type }, ...useQualityColumns<ByType>()]
   return <DataTable name="quality-by-job-type" label={t('quality.types')} columns={columns} rows={rows} rowKey={(r) => r.job_type} />
+}
+
+export function RungTable({ rows }: { rows: readonly ByRung[] }) {
+  const { t } = useLanguage()
+  const columns: Column<ByRung>[] = [
+    { id: 'rung', title: t('quality.rung'), cell: (r) => t(`quality.rung.${r.rung}`), csv: (r) => r.rung }, ...useRunColumns<ByRung>()]
+  return <DataTable name="quality-by-rung" label={t('quality.rungs')} columns={columns} rows={rows} rowKey={(r) => r.rung} />
 }
 
 export function DeviceTable() {
