@@ -128,13 +128,9 @@ struct Rooms::State {
                                verification_choice(context.settings, can_verify)}; // becomes measurements
     FindingsService findings{context.database};                                    // quarantined results
     JobFinalizer job_finalizer{probe_results, context.metrics};                    // how jobs end
-    AttemptsService attempts{context.database,
-                             context.executor,
-                             context.metrics,
-                             catalog,
-                             job_finalizer,
-                             context.clock,
-                             context.settings.most_output_bytes};               // what agents report
+    AttemptsService attempts{
+        {context.database, context.executor, context.metrics, catalog, job_finalizer, context.clock},
+        context.settings.most_output_bytes};                                    // what agents report
     JobTypesService job_types{context.database, catalog};                       // what jobs execute
     ProjectsService projects{context.database};                                 // settings of projects
     ProjectMembersService project_members{context.database};                    // who may submit to them
@@ -165,8 +161,9 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics, catalog,
-                     job_finalizer,    compute,          context.clock,   job_rules(context)}; // what clients do
+    JobsService jobs{
+        {context.database, context.executor, context.metrics, catalog, job_finalizer, compute, context.clock},
+        job_rules(context)}; // what clients do
     UnitLoadService unit_loads{context.database, catalog, compute,
                                context.clock}; // how busy and sought after units are
     CycleRecorder cycles{context.database, context.executor, context.metrics,
