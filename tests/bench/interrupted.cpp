@@ -1,7 +1,9 @@
 #include "tests/bench/interrupted.hpp"
 
+#include "core/decide/queue/busy_share.hpp"
 #include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/queue/shadow_price.hpp"
+#include "core/schedule/job_options.hpp"
 #include "simulator/world/truth.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -103,6 +106,8 @@ class InterruptedSimulation {
             UnitTypeLoad& load = unit_types_.emplace_back();
             load.unit_count = load.free_units = type.unit_count;
         }
+        busy_.resize(unit_types_.size());
+        used_.resize(unit_types_.size());
         std::vector<JobOptions> all;
         for (std::size_t job = 0; job < scenario_->workload.jobs.size(); ++job) {
             std::vector<JobOption> options;
@@ -147,6 +152,33 @@ class InterruptedSimulation {
         return options;
     }
 
+    /// How busy units are taken to be, as the rule in use takes them: as they were of late, but no busier than all jobs
+    /// that are there would make them, none of which has a unit for sure.
+    void set_loads(std::span<const WaitingJobView> views, double now_s)
+    {
+        std::vector<WantedUnits> wanted(unit_types_.size());
+        for (const WaitingJobView& view : views) {
+            if (view.options.empty()) continue;
+            const JobOption& alone = option_alone({view.options.data(), view.options.size()});
+            wanted[alone.unit_type].add(alone);
+        }
+        for (std::size_t type = 0; type < unit_types_.size(); ++type) {
+            UnitTypeLoad& load = unit_types_[type];
+            const double units = static_cast<double>(load.unit_count);
+            busy_[type].note(static_cast<double>(used_[type]) / units, now_s - loads_at_s_);
+            load.load = load_now(busy_[type].mean(), load.unit_count, load.free_units, wanted[type]);
+        }
+        loads_at_s_ = now_s;
+    }
+
+    void note_used()
+    {
+        std::fill(used_.begin(), used_.end(), 0);
+        for (const PresentJob& one : present_) {
+            if (one.runs) used_[one.runs->unit_type] += scenario_->workload.jobs[one.job].unit_count;
+        }
+    }
+
     void decide(double now_s)
     {
         std::vector<WaitingJobView> views(present_.size());
@@ -154,11 +186,13 @@ class InterruptedSimulation {
             views[i].id = fmt::format("{:09}", present_[i].job);
             views[i].options = options_of(present_[i], now_s);
         }
+        set_loads(views, now_s);
         std::vector<std::optional<std::size_t>> chosen(present_.size());
         for (const OrderedStart& start : order_starts(views, unit_types_, {}))
             chosen[start.job] = start.place.unit_type;
         for (std::size_t i = 0; i < present_.size(); ++i)
             put(present_[i], chosen[i], now_s);
+        note_used();
     }
 
     void put(PresentJob& one, std::optional<std::size_t> type, double now_s)
@@ -177,6 +211,9 @@ class InterruptedSimulation {
     Checkpoints checkpoints_;
     std::vector<double> run_s_; ///< by job and unit type; kNever: it does not fit
     std::vector<UnitTypeLoad> unit_types_;
+    std::vector<BusyShare> busy_;    ///< by unit type, until loads_at_s_
+    std::vector<std::int64_t> used_; ///< by unit type, since then
+    double loads_at_s_ = 0;
     std::vector<PresentJob> present_;
     std::int64_t interruptions_ = 0;
 };

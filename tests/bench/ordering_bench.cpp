@@ -15,6 +15,7 @@
 #include <cmath>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom::simulation {
@@ -93,6 +94,17 @@ double gain(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t 
     for (const WorldRows& rows : worlds)
         sum += std::log(rows[over].mean_completion_s / rows[rule].mean_completion_s);
     return std::exp(sum / static_cast<double>(worlds.size()));
+}
+
+/// The world in which jobs take the most times as long under one rule as under another, with that ratio.
+std::pair<double, std::size_t> worst_over(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t other)
+{
+    std::pair<double, std::size_t> worst{0, 0};
+    for (std::size_t i = 0; i < worlds.size(); ++i) {
+        const double ratio = worlds[i][rule].mean_completion_s / worlds[i][other].mean_completion_s;
+        if (ratio > worst.first) worst = {ratio, i};
+    }
+    return worst;
 }
 
 /// Median processor time of one decision over jobs that could run at many places, a few units free at each.
@@ -240,6 +252,8 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("\ngeometric mean over worlds of mean completion, that of the rule in use = 1\n");
     for (std::size_t i = 0; i < kCandidates; ++i)
         fmt::print("{:<24}{:>8.3f}\n", kRules[i].title, gain(rows, kAdvantage, i));
+    const auto [worst_over_assignment, worst_world] = worst_over(rows, kAdvantage, kAssignment);
+    fmt::print("most over min-cost assignment: {:.3f}, {}\n", worst_over_assignment, (*worlds)[worst_world].name);
     const double greedy_ms = decision_ms(10'000, 40, OrderRule::kAdvantage);
     const double assignment_ms = decision_ms(10'000, 40, OrderRule::kMinCostAssignment);
     fmt::print("RESULT gavel_mean_completion_h {:.2f} h\n", reference_s / 3600);
@@ -247,6 +261,7 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("RESULT gain_over_shortest_first {:.2f} times\n", gain(rows, kAdvantage, kShortestFirst));
     fmt::print("RESULT worst_max_slowdown {:.1f} times\n", worst_slowdown);
     fmt::print("RESULT assignment_over_greedy {:.4f} times\n", gain(rows, kAssignment, kAdvantage));
+    fmt::print("RESULT worst_over_assignment {:.3f} times\n", worst_over_assignment);
     fmt::print("RESULT gain_by_interrupting_30_min {:.3f} times\n", rarely.mean());
     fmt::print("RESULT gain_by_interrupting_5_min {:.3f} times\n", often.mean());
     fmt::print("RESULT decision_10000_jobs_40_places_ms {:.1f} ms\n", greedy_ms);
