@@ -24,6 +24,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Where a job runs, and since when it gets on.
 struct RunningAt {
     std::size_t unit_type{};
+    double since_s{};
     double from_s{};    ///< its start-up is over
     double left_then{}; ///< share of its work
 };
@@ -32,6 +33,7 @@ struct PresentJob {
     std::size_t job{};
     double left = 1; ///< of its work, where it does not run
     bool was_interrupted = false;
+    double held_s = 0; ///< units, where it does not run
     std::optional<RunningAt> runs;
 };
 
@@ -122,6 +124,13 @@ class InterruptedSimulation {
             unit_types_[type].shadow_price = prices[type].shadow_price;
     }
 
+    /// Without the time in which it had units: who has them keeps its turn.
+    double waited_s(const PresentJob& one, double now_s) const
+    {
+        const double held_s = one.held_s + (one.runs ? now_s - one.runs->since_s : 0);
+        return now_s - scenario_->workload.jobs[one.job].arrival_s - held_s;
+    }
+
     /// If it were interrupted now.
     double left_at_checkpoint(const PresentJob& one, double now_s) const
     {
@@ -185,6 +194,7 @@ class InterruptedSimulation {
         for (std::size_t i = 0; i < present_.size(); ++i) {
             views[i].id = fmt::format("{:09}", present_[i].job);
             views[i].options = options_of(present_[i], now_s);
+            views[i].waited_s = waited_s(present_[i], now_s);
         }
         set_loads(views, now_s);
         std::vector<std::optional<std::size_t>> chosen(present_.size());
@@ -200,11 +210,12 @@ class InterruptedSimulation {
         if (one.runs && type && *type == one.runs->unit_type) return;
         if (one.runs) {
             one.left = left_at_checkpoint(one, now_s);
+            one.held_s += now_s - one.runs->since_s;
             one.was_interrupted = true;
             one.runs.reset();
             ++interruptions_;
         }
-        if (type) one.runs = RunningAt{*type, now_s + start_up_s(one, *type), one.left};
+        if (type) one.runs = RunningAt{*type, now_s, now_s + start_up_s(one, *type), one.left};
     }
 
     const Scenario* scenario_;

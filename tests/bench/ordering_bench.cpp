@@ -138,13 +138,20 @@ double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
     return median(times_ms);
 }
 
+struct Setting {
+    std::string title;
+    OrderSettings settings;
+    PriceMemory memory{};
+};
+
 /// Mean completion of the counted jobs of a world under these settings, and the worst slowdown.
-Row run_settings(const OrderingWorld& world, const OrderSettings& settings, std::uint64_t seeds)
+Row run_settings(const OrderingWorld& world, const Setting& setting, std::uint64_t seeds)
 {
     Row row;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const Scenario drawn = world.draw(seed);
-        Result<SimulationResult> result = simulate(drawn, order_policy(settings), seed);
+        Result<SimulationResult> result =
+            simulate(drawn, order_policy(setting.settings, LoadKnowledge::kMeasured, {.memory = setting.memory}), seed);
         if (!result) throw std::runtime_error(world.name + ": " + describe(result.error()));
         const Figures one = figure_out(drawn, "settings", seed, std::move(*result)).all;
         if (one.ended != one.jobs) throw std::runtime_error(world.name + ": counted jobs did not end");
@@ -153,11 +160,6 @@ Row run_settings(const OrderingWorld& world, const OrderSettings& settings, std:
     }
     return row;
 }
-
-struct Setting {
-    std::string title;
-    OrderSettings settings;
-};
 
 /// The settings in use, then each parameter by itself.
 std::vector<Setting> settings_to_try()
@@ -171,6 +173,10 @@ std::vector<Setting> settings_to_try()
         all.push_back({fmt::format("starvation_limit_s {}", limit_s), {.starvation_limit_s = limit_s}});
     for (const double stretch : {0.0, 0.25, 1.0, 2.0})
         all.push_back({fmt::format("wait_stretch {}", stretch), {.wait_stretch = stretch}});
+    for (const std::size_t arrivals : {200U, 500U, 2000U, 4000U})
+        all.push_back({fmt::format("arrivals remembered {}", arrivals), {}, {.arrivals = arrivals}});
+    for (const double hours : {6.0, 12.0, 48.0, 96.0})
+        all.push_back({fmt::format("busy shares of {} h", hours), {}, {.busy_s = 3600 * hours}});
     return all;
 }
 
@@ -187,7 +193,7 @@ int try_settings(std::uint64_t seeds)
         double slowdown = 0;
         std::string largest_in;
         for (std::size_t i = 0; i < worlds.size(); ++i) {
-            const Row row = run_settings(worlds[i], setting.settings, seeds);
+            const Row row = run_settings(worlds[i], setting, seeds);
             if (in_use_s.size() == i) in_use_s.push_back(row.mean_completion_s);
             const double ratio = row.mean_completion_s / in_use_s[i];
             logs += std::log(ratio) / static_cast<double>(worlds.size());
