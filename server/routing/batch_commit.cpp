@@ -190,11 +190,11 @@ void commit_placements(pqxx::work& transaction, const PlannedBatch& planned, con
 }
 
 /// Keeps the divisions of jobs that are `held`. The next cycle, which is called for, places what they are now.
-void commit_divisions(pqxx::work& transaction, const std::vector<JobDivision>& divisions,
+void commit_divisions(pqxx::work& transaction, const std::vector<DecidedDivision>& divisions,
                       const std::set<std::string>& held, BatchReport& report)
 {
     std::vector<NewJobEvent> events;
-    for (const JobDivision& division : divisions) {
+    for (const DecidedDivision& division : divisions) {
         if (!held.contains(division.job.id.value)) {
             ++report.conflicts;
             continue;

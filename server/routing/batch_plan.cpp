@@ -131,7 +131,7 @@ std::vector<DecidedJob> changed_jobs(const ReadBatch& batch, const PlannedBatch&
         changed.insert(reason.id.value);
     for (const NewRank& one : planned.notes.ranks)
         changed.insert(one.id.value);
-    for (const JobDivision& division : planned.divisions)
+    for (const DecidedDivision& division : planned.divisions)
         changed.insert(division.job.id.value);
     std::vector<DecidedJob> jobs;
     const auto add = [&](const WaitingJob& job) {
@@ -153,7 +153,7 @@ void decide_divisions(const BatchTools& tools, const BatchRequests& requests,
     UnitLedger idle(catalog->unit_types, tools.cache->knowledge_for(*catalog),
                     {.calendar = &catalog->calendar, .now = requests.now()});
     for (const UndividedJob& one : undivided) {
-        Result<JobDivision> division = divide_job(one, idle.decide(one.request));
+        Result<DecidedDivision> division = divide_job(one, idle.decide(one.request));
         if (division)
             planned.divisions.push_back(std::move(*division));
         else

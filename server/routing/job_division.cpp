@@ -65,7 +65,7 @@ Result<UndividedJob> read_undivided_job(pqxx::work& transaction, const WaitingJo
     return UndividedJob{job, request, std::move(*steps), std::move(spec), std::move(*submitted)};
 }
 
-Result<JobDivision> divide_job(const UndividedJob& undivided, const Decision& whole)
+Result<DecidedDivision> divide_job(const UndividedJob& undivided, const Decision& whole)
 {
     const WaitingJob& job = undivided.job;
     Json spec = undivided.spec;
@@ -76,7 +76,7 @@ Result<JobDivision> divide_job(const UndividedJob& undivided, const Decision& wh
         steps.type = type_of_part(job.job_type, steps);
         steps.whole = std::exchange(spec, to_json(*first));
     }
-    JobDivision division;
+    DecidedDivision division;
     division.job = {job.id, job.version};
     division.steps = to_json(steps).dump();
     division.spec = spec.dump();
@@ -87,7 +87,7 @@ Result<JobDivision> divide_job(const UndividedJob& undivided, const Decision& wh
     return division;
 }
 
-void update_to_divided(pqxx::work& transaction, const JobDivision& division)
+void update_to_divided(pqxx::work& transaction, const DecidedDivision& division)
 {
     exec(transaction, kUpdateDivided, division.job.id.value, division.steps, division.spec);
 }

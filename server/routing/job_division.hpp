@@ -26,7 +26,7 @@ struct UndividedJob {
 Result<UndividedJob> read_undivided_job(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request);
 
 /// The answer, as it is to be kept.
-struct JobDivision {
+struct DecidedDivision {
     DecidedJob job;
     std::string steps; ///< JSON text
     std::string spec;  ///< JSON text: of the whole, or of its first part
@@ -35,10 +35,10 @@ struct JobDivision {
 /// Only computes. The job runs whole where no division is better.
 /// @param whole  the decision on the whole, on units of which nothing is taken: each part has starts of its own.
 /// @error kInvalid  what is stored of the job cannot be read.
-Result<JobDivision> divide_job(const UndividedJob& undivided, const Decision& whole);
+Result<DecidedDivision> divide_job(const UndividedJob& undivided, const Decision& whole);
 
 /// Keeps the answer for a job that waits, which is locked: it waits on, whole or for the place of its first part. Its
 /// event is for the caller to record. Blocks; pqxx's exceptions pass through.
-void update_to_divided(pqxx::work& transaction, const JobDivision& division);
+void update_to_divided(pqxx::work& transaction, const DecidedDivision& division);
 
 } // namespace fathom::server

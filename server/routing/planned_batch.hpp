@@ -62,7 +62,7 @@ struct PlannedBatch {
     std::vector<DecidedJob> changed_jobs;
     std::vector<Placement> placements;
     std::vector<GangEnd> gang_ends;
-    std::vector<JobDivision> divisions;
+    std::vector<DecidedDivision> divisions;
     WaitNotes notes;
 };
 

@@ -9,7 +9,7 @@ namespace {
 constexpr double kDay_s = 86'400;
 
 /// Two unit types of one unit each, which all jobs can use.
-Scenario two_types()
+Scenario slow_and_fast()
 {
     Scenario scenario;
     scenario.network.job_types = {{"any", Scaling::kFixed}};
@@ -21,7 +21,7 @@ Scenario two_types()
 
 TEST(ShadowPriceTracker, BusySharesAreOfTheLastDay)
 {
-    const Scenario scenario = two_types();
+    const Scenario scenario = slow_and_fast();
     ShadowPriceTracker tracker(scenario);
     BusyShare by_hand;
     by_hand.note(0, kDay_s);
@@ -31,7 +31,7 @@ TEST(ShadowPriceTracker, BusySharesAreOfTheLastDay)
 
 TEST(ShadowPriceTracker, WithAShorterMemoryBusySharesAreForgottenSooner)
 {
-    const Scenario scenario = two_types();
+    const Scenario scenario = slow_and_fast();
     ShadowPriceTracker tracker(scenario, {.busy_s = kDay_s / 4});
     BusyShare after_four_days;
     after_four_days.note(0, 4 * kDay_s);
@@ -41,7 +41,7 @@ TEST(ShadowPriceTracker, WithAShorterMemoryBusySharesAreForgottenSooner)
 
 TEST(ShadowPriceTracker, NoMoreArrivalsCountThanAreRemembered)
 {
-    const Scenario scenario = two_types();
+    const Scenario scenario = slow_and_fast();
     const auto prices_after = [&](const PriceMemory& memory) {
         ShadowPriceTracker tracker(scenario, memory);
         // First many for which the second unit type is twice as fast, then some that can only use the first.
