@@ -1,6 +1,5 @@
-#include "simulator/knowledge/knowledge.hpp"
 #include "simulator/knowledge/knowledge_nominal.hpp"
-#include "simulator/world/truth.hpp"
+#include "tests/simulator/knowledge/known.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,64 +12,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kDay_s = 86400;
-constexpr std::uint64_t kSeed = 7;
-
-/// Unit types a (10 units, rate 1, peak 1e12) and b (30 units, rate 2, peak 5e12): the mean peak is 4e12. One job type,
-/// jobs of 100 reference seconds, one unit each.
-Scenario scenario_of(std::size_t jobs, const KnowledgeSettings& settings)
-{
-    Scenario scenario;
-    scenario.network.job_types = {{"train", Scaling::kFixed}};
-    scenario.network.centers.resize(1);
-    const auto unit_type = [](std::string name, std::int64_t units, double rate, double peak_flops) {
-        UnitType type;
-        type.name = std::move(name);
-        type.unit_count = units;
-        type.rates = {{rate, {}}};
-        type.peak_flops = peak_flops;
-        return type;
-    };
-    scenario.network.unit_types = {unit_type("a", 10, 1, 1e12), unit_type("b", 30, 2, 5e12)};
-    scenario.workload.users = {"ann"};
-    scenario.workload.jobs.assign(jobs, Job{.work = 100});
-    scenario.workload.end_counted = jobs;
-    scenario.knowledge = settings;
-    return scenario;
-}
-
-/// Knows all at once, and never measures again.
-KnowledgeSettings exact()
-{
-    return {.measurement_noise = 0, .job_noise = 0, .run_noise = 0, .measure_every_s = 0};
-}
-
-/// A knowledge with the truth that it is of.
-class Known {
-  public:
-    Known(KnowledgeKind kind, Scenario scenario)
-        : scenario_(std::move(scenario)), truth_(scenario_, kSeed),
-          knowledge_(make_knowledge(kind, scenario_, truth_, kSeed))
-    {
-    }
-    Known(const Known&) = delete;
-    Known& operator=(const Known&) = delete;
-
-    Knowledge* operator->() const { return knowledge_.get(); }
-    Truth& truth() { return truth_; }
-    /// A job runs `factor` times as long as it truly takes, and ends then.
-    /// @param slowdown  that others on its device were expected to cost it
-    void run(std::size_t job, std::size_t unit_type, double factor, double now_s, double slowdown = 1)
-    {
-        const double true_s = true_run_s(scenario_.network, scenario_.workload.jobs[job], unit_type, 1);
-        knowledge_->learn(job, unit_type, 1, slowdown, true_s * factor, now_s);
-    }
-
-  private:
-    Scenario scenario_;
-    Truth truth_;
-    std::unique_ptr<Knowledge> knowledge_;
-};
-
 struct Moments {
     double mean{};
     double deviation{};
@@ -267,63 +208,6 @@ TEST(MeasuredKnowledge, LearnsWhatEachUserTakesOfTheTimeAskedFor)
     EXPECT_NEAR(known->expected_s(200, 0, 1), 100, 25);
     EXPECT_NEAR(known->expected_s(201, 0, 1), 100, 25);
     EXPECT_NEAR(known->expected_s(200, 1, 1), 50, 13) << "unit type b is twice as fast";
-}
-
-TEST(MeasuredKnowledge, AnEstimateHasTheIntervalOfWhatItsUserTookOfEarlierOnes)
-{
-    KnowledgeSettings settings = exact();
-    settings.trusts_estimates = true;
-    Scenario scenario = scenario_of(201, settings);
-    for (std::size_t job = 0; job < 201; ++job) {
-        scenario.workload.jobs[job].estimate_s = 500;
-        scenario.workload.jobs[job].work = 25 + 45 * static_cast<double>(job % 10); // a twentieth to nine tenths of it
-    }
-    Known known(KnowledgeKind::kMeasured, std::move(scenario));
-    const RunTime before = known->expected_run(200, 0, 1);
-    EXPECT_EQ(before.low_s, before.run_s);
-    EXPECT_EQ(before.high_s, before.run_s);
-    for (std::size_t job = 0; job < 200; ++job) {
-        const double now_s = 600.0 * static_cast<double>(job + 1);
-        known.run(job, 0, 1, now_s);
-        known->advance(now_s);
-    }
-
-    const RunTime run = known->expected_run(200, 0, 1);
-    EXPECT_EQ(run.run_s, known->expected_s(200, 0, 1));
-    EXPECT_LT(run.low_s, 0.6 * run.run_s);
-    EXPECT_GT(run.high_s, 1.15 * run.run_s);
-    const RunTime faster = known->expected_run(200, 1, 1);
-    EXPECT_DOUBLE_EQ(faster.high_s / faster.run_s, run.high_s / run.run_s);
-}
-
-TEST(MeasuredKnowledge, FourFifthsOfJobsTakeWhatTheIntervalSays)
-{
-    KnowledgeSettings settings = exact();
-    settings.job_noise = 0.2;
-    Known known(KnowledgeKind::kMeasured, scenario_of(5000, settings));
-    const auto within = [&] {
-        int count = 0;
-        for (std::size_t job = 0; job < 5000; ++job) {
-            const RunTime run = known->expected_run(job, 0, 1);
-            count += run.low_s <= 100 && 100 <= run.high_s ? 1 : 0;
-        }
-        return count / 5000.0;
-    };
-    EXPECT_NEAR(within(), 0.8, 0.02);
-
-    for (std::size_t job = 0; job < 200; ++job) {
-        known.run(job, 0, 1, 600.0 * static_cast<double>(job + 1));
-        known->advance(600.0 * static_cast<double>(job + 1));
-    }
-    EXPECT_NEAR(within(), 0.8, 0.05) << "as it was learned";
-}
-
-TEST(MeasuredKnowledge, WithoutErrorsTheIntervalIsAPoint)
-{
-    Known known(KnowledgeKind::kMeasured, scenario_of(1, exact()));
-    const RunTime run = known->expected_run(0, 1, 1);
-    EXPECT_EQ(run.low_s, run.run_s);
-    EXPECT_EQ(run.high_s, run.run_s);
 }
 
 TEST(MeasuredKnowledge, LearningBringsABiasedUnitTypeBack)
