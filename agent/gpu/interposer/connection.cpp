@@ -160,6 +160,7 @@ void Share::run()
 void Share::say_all()
 {
     unanswered_ = 0;
+    kernels_.forget_told();
     for (auto& [device, gpu] : gpus_) {
         // Where there is nothing yet, its first allocation asks.
         const bool has_memory = gpu.is_placed || gpu.persistent_bytes() > 0 || gpu.temporary.extent_bytes() > 0;
@@ -245,6 +246,7 @@ void Share::receive(const Message& message)
     case MessageType::kKind:
     case MessageType::kCommunicator:
     case MessageType::kCollectives:
+    case MessageType::kKernel:
         return; // ours
     }
 }

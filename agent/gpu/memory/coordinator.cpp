@@ -115,6 +115,8 @@ Coordinator::Handler Coordinator::handler_of(MessageType type)
                                         double now_s) { self.end_iteration(id, client, message, now_s); }},
         {MessageType::kKind, [](Coordinator& self, ClientId, Client& client, const Message& message,
                                 double) { self.set_kind(client, message); }},
+        {MessageType::kKernel,
+         [](Coordinator&, ClientId, Client& client, const Message& message, double) { note_kernel(client, message); }},
         {MessageType::kCommunicator, [](Coordinator& self, ClientId id, Client& client, const Message& message,
                                         double now_s) { self.note_communicator(id, client, message, now_s); }},
         {MessageType::kCollectives, [](Coordinator& self, ClientId id, Client& client, const Message& message,

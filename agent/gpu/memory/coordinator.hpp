@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/gpu/kernel_message.hpp"
 #include "agent/gpu/protocol.hpp"
 #include "core/decide/corun/turn_pairs.hpp"
 #include "core/decide/gpu_memory/memory_books.hpp"
@@ -87,6 +88,7 @@ class Coordinator {
         std::int64_t communicators{}; ///< of several ranks, that it is in
         std::string communicator;     ///< its user's name of the first; empty: it has none
         KernelClass kernel_class{KernelClass::kUnknown};
+        std::vector<KernelFigures> kernels; ///< that have taken longest; kMaxKernelsOfProgram at most
         std::set<std::string> gpus;
         std::set<std::string> awaited_gpus;         ///< that it asked for before the end of the start
         bool is_shared{};                           ///< as it was told
@@ -122,6 +124,7 @@ class Coordinator {
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
+    static void note_kernel(Client& client, const Message& message);
     void want(ClientId id, const Client& client, double now_s);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
 
