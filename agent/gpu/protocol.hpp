@@ -36,6 +36,7 @@ enum class MessageType : std::uint32_t {
     /// third:
     /// the shortest of these in ns; fourth: all of these
     kKernel = 13,
+    kInputSize = 14, ///< first: the size of its input in its own unit, as the bits of a double
     // To a program
     kPlace = 101,   ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102, ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of

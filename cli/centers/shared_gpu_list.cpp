@@ -139,6 +139,8 @@ std::string sharing_cost_text(const Json& program)
         if (const std::optional<double> error = number_of(*expected, "mean_error"))
             text += fmt::format(" ({:.0f} % off on average)", *error * 100);
     }
+    if (const std::optional<double> size = number_of(program, "input_size"))
+        text += fmt::format(", input of size {:g}", *size);
     return text;
 }
 
@@ -162,6 +164,14 @@ std::string kernel_text(const Json& kernel)
     if (number_of(kernel, "timed").value_or(0) > 0)
         text += fmt::format(", {} each, {} at least ({} timed)", duration_of(kernel, "mean_s"),
                             duration_of(kernel, "least_s"), count_of(kernel, "timed"));
+    if (const auto expected = kernel.find("expected"); expected != kernel.end()) {
+        text += fmt::format(
+            ", expected {} by {} runs of its kind",
+            format_interval(number_of(*expected, "low_s").value_or(0), number_of(*expected, "high_s").value_or(0)),
+            count_of(*expected, "runs"));
+        if (const std::optional<double> error = number_of(*expected, "mean_error"))
+            text += fmt::format(" ({:.0f} % off on average)", *error * 100);
+    }
     return text;
 }
 

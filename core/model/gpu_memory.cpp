@@ -10,6 +10,7 @@ constexpr std::int64_t kMaxDeviceBytes = 1LL << 50U;
 constexpr std::int64_t kMaxCount = 1LL << 60U;
 constexpr std::int64_t kMaxExtent = 4'294'967'295;
 constexpr double kMaxSeconds = 1e12;
+constexpr double kMaxInput = 1e18;
 constexpr double kMaxIterations = 1e12;
 constexpr std::size_t kMaxDeviceNameLength = 256;
 
@@ -65,6 +66,21 @@ std::optional<ExpectedIterations> read_expected_iterations(ObjectReader& job, co
     return expected;
 }
 
+std::optional<ExpectedKernelTime> read_expected_time(ObjectReader& kernel, const std::string& path,
+                                                     std::vector<FieldError>& errors)
+{
+    const Json* const json = kernel.object("expected");
+    if (json == nullptr) return std::nullopt;
+    ObjectReader reader(*json, path + ".expected", errors);
+    ExpectedKernelTime expected;
+    expected.likely_s = reader.required_number("likely_s", 0, kMaxSeconds);
+    expected.low_s = reader.required_number("low_s", 0, kMaxSeconds);
+    expected.high_s = reader.required_number("high_s", 0, kMaxSeconds);
+    expected.runs = reader.required_integer("runs", 1, kMaxCount);
+    expected.mean_error = reader.optional_number("mean_error", 0, kMaxSeconds);
+    return expected;
+}
+
 std::array<std::int64_t, 3> read_extent(ObjectReader& kernel, const std::string& name)
 {
     std::array<std::int64_t, 3> extent{};
@@ -92,6 +108,7 @@ KernelUse read_kernel(const Json& json, const std::string& path, std::vector<Fie
     kernel.timed = reader.required_integer("timed", 0, kMaxCount);
     kernel.least_s = reader.optional_number("least_s", 0, kMaxSeconds).value_or(0);
     kernel.mean_s = reader.optional_number("mean_s", 0, kMaxSeconds).value_or(0);
+    kernel.expected = read_expected_time(reader, path, errors);
     return kernel;
 }
 
@@ -110,6 +127,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
     job.kept_pace = reader.optional_number("kept_pace", kMinKeptPace, kMaxKeptPace);
     job.expected_iterations = read_expected_iterations(reader, path, errors);
+    job.input_size = reader.optional_number("input_size", 0, kMaxInput);
     // Older agents tell none.
     if (reader.has("kernels"))
         read_list(reader, "kernels", kMaxKernelsOfProgram, path + ".", errors,
@@ -181,6 +199,13 @@ Json kernel_json(const KernelUse& kernel)
     Json json{{"name", kernel.name},         {"grid", kernel.grid},
               {"block", kernel.block},       {"shared_bytes", kernel.shared_bytes},
               {"launches", kernel.launches}, {"timed", kernel.timed}};
+    if (const auto& expected = kernel.expected) {
+        json["expected"] = {{"likely_s", std::min(expected->likely_s, kMaxSeconds)},
+                            {"low_s", std::min(expected->low_s, kMaxSeconds)},
+                            {"high_s", std::min(expected->high_s, kMaxSeconds)},
+                            {"runs", expected->runs}};
+        if (expected->mean_error) json["expected"]["mean_error"] = std::min(*expected->mean_error, kMaxSeconds);
+    }
     if (kernel.timed == 0) return json;
     json["least_s"] = kernel.least_s;
     json["mean_s"] = kernel.mean_s;
@@ -210,6 +235,7 @@ Json job_json(const SharedGpuJob& job)
               {"wrong_messages", job.wrong_messages}};
     if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
     if (job.kept_pace) json["kept_pace"] = *job.kept_pace;
+    if (job.input_size) json["input_size"] = *job.input_size;
     for (const KernelUse& kernel : job.kernels)
         json["kernels"].push_back(kernel_json(kernel));
     if (const auto& expected = job.expected_iterations) {

@@ -61,6 +61,18 @@ struct ExpectedIterations {
     friend bool operator==(const ExpectedIterations&, const ExpectedIterations&) = default;
 };
 
+/// How long a launch of a kernel takes by programs of its kind that have ended (C1).
+struct ExpectedKernelTime {
+    double likely_s{};
+    double low_s{}; ///< 80 % interval
+    double high_s{};
+    std::int64_t runs{1}; ///< that it is learned from
+    /// Mean of |expected / taken − 1| of those that ended once something was expected of them; empty: none has.
+    std::optional<double> mean_error{};
+
+    friend bool operator==(const ExpectedKernelTime&, const ExpectedKernelTime&) = default;
+};
+
 /// What a program has done with a kernel of one launch shape, on all of its GPUs, since it began (C1).
 struct KernelUse {
     std::string name{};                  ///< as the program got it, of C++ as compilers write it; long ones are cut
@@ -71,6 +83,8 @@ struct KernelUse {
     std::int64_t timed{}; ///< of them, by events before and behind
     double least_s{};     ///< of these; 0 where there are none
     double mean_s{};      ///< likewise
+    /// By its name, of all launch shapes; empty: no program of its kind has ended that had it, or it has no kind.
+    std::optional<ExpectedKernelTime> expected{};
 
     friend bool operator==(const KernelUse&, const KernelUse&) = default;
 };
@@ -94,6 +108,7 @@ struct SharedGpuJob {
     /// Empty: nothing runs beside it, or it is not measured.
     std::optional<double> kept_pace{};
     std::optional<ExpectedIterations> expected_iterations{}; ///< empty: none of its kind has ended, or it has none
+    std::optional<double> input_size{};                      ///< in its own unit; empty: it does not tell
     /// Of its kernels those that have taken longest, in that order; kMaxKernelsOfProgram at most.
     std::vector<KernelUse> kernels{};
     std::int64_t refusals{};                 ///< of memory that it asked for

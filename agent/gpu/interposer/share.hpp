@@ -207,6 +207,8 @@ class Share {
         is_told_iterations_.store(true);
         return kind_.exchange(kind);
     }
+    /// Of this process's input, in the program's own unit.
+    void set_input_size(double size);
     /// @param source  kIterationBy*
     /// @return        whether the turn was given back.
     /// @param confidence  in [0, 1]
@@ -282,6 +284,7 @@ class Share {
 
     bool connect();
     bool tell_kind();
+    bool tell_input_size();
     bool has_manager(Lock& lock);
     void tell_of_absence() const;
     void run();
@@ -344,6 +347,7 @@ class Share {
     std::atomic<std::int64_t> collectives_until_{0};   ///< in this turn; 0: no limit
     std::atomic<std::int64_t> collectives_running_{0}; ///< calls, now
     std::vector<cuda::Address> released_in_capture_;
+    double input_size_{}; ///< of the program's input; 0: it does not tell
     KernelLaunches kernels_;
     std::chrono::steady_clock::time_point tell_kernels_at_ = std::chrono::steady_clock::now();
     std::atomic<std::uint64_t> turns_ended_{0};

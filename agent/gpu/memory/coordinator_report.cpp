@@ -1,34 +1,11 @@
 #include "agent/gpu/memory/coordinator.hpp"
-#include "core/base/utf8.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <utility>
-#include <vector>
 
 /// The part of Coordinator that tells what there is: programs what is left for them, people all of it.
 namespace fathom::gpu {
 namespace {
-
-constexpr double kNsPerS = 1e9;
-
-KernelUse use_of(const KernelFigures& kernel)
-{
-    const auto extent = [](const std::array<std::uint32_t, 3>& of) {
-        return std::array<std::int64_t, 3>{of[0], of[1], of[2]};
-    };
-    KernelUse use{.name = kernel.name,
-                  .grid = extent(kernel.shape.grid),
-                  .block = extent(kernel.shape.block),
-                  .shared_bytes = kernel.shape.shared_bytes,
-                  .launches = kernel.launches,
-                  .timed = kernel.timed};
-    if (kernel.timed == 0) return use;
-    use.least_s = static_cast<double>(kernel.least_ns) / kNsPerS;
-    use.mean_s = static_cast<double>(kernel.all_ns) / static_cast<double>(kernel.timed) / kNsPerS;
-    return use;
-}
 
 /// Programs of all users together must not make a report that the metascheduler does not take.
 void limit_kernels(GpuMemoryReport& report)
@@ -43,25 +20,6 @@ void limit_kernels(GpuMemoryReport& report)
 }
 
 } // namespace
-
-/// What it says of one that it has told of replaces what it said before. Of more than are kept those stay that have
-/// taken longest.
-void Coordinator::note_kernel(Client& client, const Message& message)
-{
-    const std::optional<KernelFigures> told = kernel_of(message);
-    if (!told || !is_utf8(told->name)) {
-        ++client.wrong_messages;
-        return;
-    }
-    const auto same = std::find_if(client.kernels.begin(), client.kernels.end(),
-                                   [&](const KernelFigures& one) { return one.number == told->number; });
-    if (same != client.kernels.end())
-        *same = *told;
-    else
-        client.kernels.push_back(*told);
-    std::sort(client.kernels.begin(), client.kernels.end(), takes_longer);
-    if (client.kernels.size() > kMaxKernelsOfProgram) client.kernels.pop_back();
-}
 
 void Coordinator::tell_left(ClientId id, const Message& message)
 {
@@ -117,9 +75,6 @@ SharedGpu Coordinator::report_of(const std::string& gpu, const MemoryBooks& book
 
 SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const ClientMemory& memory) const
 {
-    std::vector<KernelUse> kernels;
-    for (const KernelFigures& kernel : client.kernels)
-        kernels.push_back(use_of(kernel));
     return {.job = client.job,
             .process = client.process,
             .has_turn = turns_.has_turn(key(id)),
@@ -137,8 +92,9 @@ SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const Cli
             .iterations = memory.iterations,
             .iteration_confidence = client.iteration_confidence,
             .kept_pace = pairs_.share_of(key(id)),
-            .expected_iterations = pairs_.expected_iterations(client.kind),
-            .kernels = std::move(kernels),
+            .expected_iterations = pairs_.expected_iterations(client.kind, client.input_size),
+            .input_size = client.input_size,
+            .kernels = kernels_of(client),
             .refusals = memory.refusals,
             .switches = client.switches,
             .switches_after_iteration = client.switches_after_iteration,

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <string>
 
 namespace fathom::gpu {
@@ -54,6 +56,32 @@ TEST_F(GpuSharing, KernelsAreKnownByNameAndLaunchShapeWithTheirTimes)
     EXPECT_EQ(known.at("wrong_messages"), 0);
 }
 
+/// The second begins after the first has ended.
+TEST_F(GpuSharing, WhatAKernelTakesIsLearnedFromProgramsOfItsKind)
+{
+    start();
+    const std::map<std::string, std::string> variables{{"FATHOM_GPU_KIND", "filler"}, {"FATHOM_GPU_INPUT_SIZE", "200"}};
+    const auto spin = [&] { return find_kernel(job("kernels"), "spin", {3, 2, 1}); };
+    const auto first = call("kernels", variables);
+    EXPECT_TRUE(wait_until([&] { return spin().is_object() && spin().at("timed") >= 1; })) << job("kernels");
+    EXPECT_EQ(job("kernels").at("input_size"), 200);
+    EXPECT_FALSE(spin().contains("expected"));
+    go_on("kernels");
+    EXPECT_EQ(first->wait(), 0) << first->output();
+    EXPECT_TRUE(wait_until([&] { return job("kernels").is_null(); }));
+    std::filesystem::remove(folder_ / "kernels");
+
+    const auto second = call("kernels", variables);
+
+    EXPECT_TRUE(wait_until([&] { return spin().is_object(); })) << job("kernels");
+    const Json known = spin();
+    go_on("kernels");
+    EXPECT_EQ(second->wait(), 0) << second->output();
+    ASSERT_TRUE(known.contains("expected")) << known;
+    EXPECT_GE(known.at("expected").at("likely_s"), 0.0019) << "it sleeps for 2 ms";
+    EXPECT_EQ(known.at("expected").at("runs"), 1);
+}
+
 TEST_F(GpuSharing, EventsOfAContextThatEndsAreNotAskedForTimes)
 {
     start();
@@ -62,6 +90,7 @@ TEST_F(GpuSharing, EventsOfAContextThatEndsAreNotAskedForTimes)
 
     EXPECT_TRUE(wait_until([&] { return fill().is_object() && fill().at("launches") == 25; }))
         << job("kernels_of_contexts");
+    EXPECT_EQ(job("kernels_of_contexts").at("input_size"), 12.5) << "as it says itself";
     go_on("kernels");
 
     EXPECT_EQ(program->wait(), 0) << program->output();

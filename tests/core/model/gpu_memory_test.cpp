@@ -11,6 +11,20 @@ namespace {
 using testing::Contains;
 using testing::Field;
 
+std::vector<KernelUse> two_kernels()
+{
+    return {{.name = "sgemm",
+             .grid = {128, 4, 1},
+             .block = {256, 1, 1},
+             .shared_bytes = 1024,
+             .launches = 250,
+             .timed = 8,
+             .least_s = 0.0019,
+             .mean_s = 0.002,
+             .expected = ExpectedKernelTime{0.002, 0.0018, 0.0022, 5, 0.06}},
+            {.name = "fill", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1}};
+}
+
 GpuMemoryReport report_with(std::size_t jobs)
 {
     SharedGpu gpu{.gpu = "GPU-1", .capacity_bytes = 80, .persistent_bytes = 8, .temporary_bytes = 40, .free_bytes = 32};
@@ -30,18 +44,8 @@ GpuMemoryReport report_with(std::size_t jobs)
              .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
              .kept_pace = i == 1 ? std::optional(0.5) : std::nullopt,
              .expected_iterations = i == 1 ? std::optional(ExpectedIterations{100, 80, 125, 5, 0.25}) : std::nullopt,
-             .kernels =
-                 i == 1
-                     ? std::vector<KernelUse>{{.name = "sgemm",
-                                               .grid = {128, 4, 1},
-                                               .block = {256, 1, 1},
-                                               .shared_bytes = 1024,
-                                               .launches = 250,
-                                               .timed = 8,
-                                               .least_s = 0.0019,
-                                               .mean_s = 0.002},
-                                              {.name = "fill", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1}}
-                     : std::vector<KernelUse>{},
+             .input_size = i == 1 ? std::optional(4096.0) : std::nullopt,
+             .kernels = i == 1 ? two_kernels() : std::vector<KernelUse>{},
              .switch_s = 0.25});
     gpu.job_count = std::ssize(gpu.jobs);
     return {{gpu}};
@@ -67,12 +71,13 @@ TEST(GpuMemoryReport, OfTooManyOrWrongKernelsIsRefusedWithThePlace)
     kernels[0]["grid"] = {1, 0, 1};
     kernels[0]["block"] = {1, 1};
     kernels[0]["launches"] = 0;
+    kernels[0]["expected"]["runs"] = 0;
     kernels[1]["name"] = "";
     kernels.push_back("x");
     std::vector<FieldError> errors;
     ObjectReader reader(wrong, "", errors);
     read_gpu_memory_report(reader, errors);
-    for (const char* field : {"grid", "block", "launches"})
+    for (const char* field : {"grid", "block", "launches", "expected.runs"})
         EXPECT_THAT(errors, Contains(Field(&FieldError::field, std::string("gpus[0].jobs[1].kernels[0].") + field)));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[1].name")));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[2]")));

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom::gpu {
@@ -81,6 +85,59 @@ TEST(GpuCoordinatorKernels, OfManyProgramsNoMoreAreReportedThanTheMetaschedulerT
     }
 
     EXPECT_EQ(count, kMaxReportedKernels);
+}
+
+Message input_of(double size)
+{
+    return {.type = MessageType::kInputSize, .first = std::bit_cast<std::int64_t>(size)};
+}
+
+/// It says what it is called, and with `size` above 0 how large its input is.
+void join_kind(Coordinator& all, ClientId id, const std::string& kind, double size)
+{
+    all.connect(id, 100 + static_cast<std::int64_t>(id));
+    all.receive(id, with_text({.type = MessageType::kHello, .second = 1000}, "job-" + std::to_string(id)), 0);
+    all.receive(id, with_text({.type = MessageType::kKind}, kind), 0);
+    if (size > 0) all.receive(id, input_of(size), 0);
+    all.receive(id, use_gpu(0, 0), 0);
+}
+
+TEST(GpuCoordinatorKernels, HowLongTheyTakeIsLearnedFromProgramsOfTheirKindThatEnded)
+{
+    Coordinator all = coordinator();
+    for (const auto& [size, each_ns] : {std::pair(100.0, 10'000), std::pair(200.0, 20'000), std::pair(400.0, 40'000)}) {
+        join_kind(all, 1, "solver", size);
+        all.receive(1, told(3, 500, each_ns), 1);
+        EXPECT_EQ(all.report().gpus.at(0).jobs.at(0).input_size, size);
+        all.disconnect(1, 2);
+    }
+    join_kind(all, 1, "solver", 800);
+    join_kind(all, 2, "solver", 0);
+    join_kind(all, 3, "other", 800);
+    for (ClientId id = 1; id <= 3; ++id)
+        all.receive(id, told(3, 1, 10'000), 3);
+
+    const std::optional<ExpectedKernelTime> expected = kernels(all).at(0).expected;
+
+    ASSERT_TRUE(expected);
+    EXPECT_NEAR(expected->likely_s, 8e-5, 0.2e-5) << "twice that of half the input";
+    EXPECT_EQ(expected->runs, 3);
+    EXPECT_TRUE(expected->mean_error);
+    EXPECT_FALSE(kernels(all, 1).at(0).expected) << "it does not tell how large its input is";
+    EXPECT_FALSE(kernels(all, 2).at(0).expected) << "none of its kind has ended";
+}
+
+TEST(GpuCoordinatorKernels, ASizeThatIsNoneChangesNothing)
+{
+    Coordinator all = coordinator();
+    join(all, 1, 0, 0);
+    for (const double size : {0.0, -1.0, 1e300, std::numeric_limits<double>::quiet_NaN()})
+        all.receive(1, input_of(size), 1);
+
+    const SharedGpuJob job = all.report().gpus.at(0).jobs.at(0);
+
+    EXPECT_FALSE(job.input_size);
+    EXPECT_EQ(job.wrong_messages, 4);
 }
 
 TEST(GpuCoordinatorKernels, WhatMakesNoSenseChangesNothing)
