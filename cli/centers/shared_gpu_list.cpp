@@ -158,9 +158,10 @@ std::string extent_text(const Json& kernel, std::string_view name)
 /// "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed)"
 std::string kernel_text(const Json& kernel)
 {
+    const bool is_one = number_of(kernel, "launches") == 1.0;
     std::string text =
-        fmt::format("{}, {} blocks of {} threads: {} launches", text_of(kernel, "name"), extent_text(kernel, "grid"),
-                    extent_text(kernel, "block"), count_of(kernel, "launches"));
+        fmt::format("{}, {} blocks of {} threads: {} launch{}", text_of(kernel, "name"), extent_text(kernel, "grid"),
+                    extent_text(kernel, "block"), count_of(kernel, "launches"), is_one ? "" : "es");
     if (number_of(kernel, "timed").value_or(0) > 0)
         text += fmt::format(", {} each, {} at least ({} timed)", duration_of(kernel, "mean_s"),
                             duration_of(kernel, "least_s"), count_of(kernel, "timed"));

@@ -28,7 +28,7 @@ LaunchKernelEx cuLaunchKernelEx;
 namespace driver_calls {
 namespace {
 
-void fill(void* function, unsigned blocks, Address address, Stream stream)
+void fill_with(void* function, unsigned blocks, Address address, Stream stream)
 {
     std::uint64_t words = 1;
     std::uint64_t value = 7;
@@ -66,8 +66,8 @@ void kernels()
     const Address address = allocate(kMiB);
     void* const of_module = kernel("fill");
     for (int i = 0; i < 3; ++i)
-        fill(of_module, 5, address, nullptr);
-    fill(of_module, 6, address, nullptr);
+        fill_with(of_module, 5, address, nullptr);
+    fill_with(of_module, 6, address, nullptr);
     void* library = nullptr;
     void* of_library = nullptr;
     void* function = nullptr;
@@ -84,11 +84,11 @@ void kernels()
     require(cuStreamCreate(&stream, kNonBlocking), "cuStreamCreate");
     require(cuStreamBeginCapture_v2(stream, kCaptureGlobal), "cuStreamBeginCapture");
     for (int i = 0; i < 16; ++i)
-        fill(of_module, 5, address, stream);
+        fill_with(of_module, 5, address, stream);
     require(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
     require(cuGraphDestroy(graph), "cuGraphDestroy");
     for (int i = 0; i < 2; ++i)
-        fill(of_module, 5, address, stream);
+        fill_with(of_module, 5, address, stream);
     require(cuCtxSynchronize(), "cuCtxSynchronize");
     iterate_until("kernels");
     require(cuStreamDestroy_v2(stream), "cuStreamDestroy");
@@ -107,13 +107,13 @@ void kernels_of_contexts()
         require(cuCtxCreate_v2(&context, 0, 0), "cuCtxCreate");
         const Address address = allocate(kMiB);
         for (int i = 0; i < 8; ++i)
-            fill(kernel("fill"), 5, address, nullptr);
+            fill_with(kernel("fill"), 5, address, nullptr);
         spin_often(kernel("spin"), 4);
         require(cuCtxDestroy_v2(context), "cuCtxDestroy");
     }
     make_context();
     const Address address = allocate(kMiB);
-    fill(kernel("fill"), 5, address, nullptr);
+    fill_with(kernel("fill"), 5, address, nullptr);
     iterate_until("kernels");
     release(address);
 }

@@ -109,7 +109,7 @@ TEST(SharedGpuDetails, TellOfTheKernelsThatTakeLongest)
     const std::vector<std::string> lines{
         "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed), expected "
         "1.80–2.20 ms by 5 runs of its kind (6 % off on average)",
-        "fill, 1x1x1 blocks of 32x1x1 threads: 1 launches"};
+        "fill, 1x1x1 blocks of 32x1x1 threads: 1 launch"};
     const Json gpus = gpu_with({own}, 1);
     Json kept = Json::array({Json{{"gpu", "GPU-1"}, {"neighbours", Json::array()}, {"other_count", 0}}});
     kept[0]["programs"] = gpus[0]["jobs"];

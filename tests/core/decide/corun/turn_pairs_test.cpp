@@ -238,7 +238,7 @@ TEST(TurnPairs, WhoIsExpectedToEndSoonKeepsItsTurn)
 TEST(TurnPairs, HowManyIterationsAProgramHasIsLearnedByTheSizeOfItsInput)
 {
     TurnPairs all(2);
-    const auto end_one = [&all](double size, int iterations) {
+    const auto end_with_size = [&all](double size, int iterations) {
         all.add("earlier", {.kind = "solve"});
         all.set_input_size("earlier", size); // as soon as it knows
         all.run_beside("earlier", {});
@@ -246,8 +246,8 @@ TEST(TurnPairs, HowManyIterationsAProgramHasIsLearnedByTheSizeOfItsInput)
         all.remove("earlier");
     };
     for (int round = 0; round < 4; ++round) {
-        end_one(10, 20);
-        end_one(40, 80);
+        end_with_size(10, 20);
+        end_with_size(40, 80);
     }
     all.set_input_size("nobody", 10);
 
