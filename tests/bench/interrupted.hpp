@@ -8,8 +8,9 @@
 namespace fathom::simulation {
 
 struct Checkpoints {
-    double every_s = 1800;  ///< of a job's own work: what was done since the last one is lost
-    double restart_s = 120; ///< a job that was interrupted takes so long to go on
+    double every_s = 1800;    ///< of a job's own work: what was done since the last one is lost
+    double restart_s = 120;   ///< a job that was interrupted takes so long to go on
+    bool go_elsewhere = true; ///< a job goes on at any center, not only where it was interrupted
 };
 
 struct InterruptedRun {
