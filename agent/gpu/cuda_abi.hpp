@@ -36,6 +36,9 @@ using Graph = void*;
 using GraphExec = void*;
 using GraphNode = void*;
 
+/// CU_STREAM_PER_THREAD: another stream in each thread.
+inline constexpr std::uintptr_t kStreamPerThread = 2;
+
 /// CUstreamCaptureMode and CUstreamCaptureStatus.
 inline constexpr int kCaptureGlobal = 0;
 inline constexpr int kCaptureThreadLocal = 1;
@@ -167,6 +170,8 @@ using CtxGetCurrent = Status(Context* context);
 using CtxGetDevice = Status(Device* device);
 using CtxPushCurrent = Status(Context context);
 using CtxPopCurrent = Status(Context* context);
+using CtxFromGreenCtx = Status(Context* context, void* green);
+using GreenCtxDestroy = Status(void* green);
 using CtxCreate = Status(Context* context, unsigned flags, Device device);
 using CtxCreate3 = Status(Context* context, void* affinities, int count, unsigned flags, Device device);
 using CtxCreate4 = Status(Context* context, void* parameters, unsigned flags, Device device);
@@ -221,6 +226,12 @@ using LibraryLoad = Status(void** library, const void* code, int* options, void*
 using ModuleUnload = Status(void* module);
 using ModuleGetGlobal = Status(Address* address, std::size_t* bytes, void* module, const char* name);
 using ModuleGetFunction = Status(void** function, void* module, const char* name);
+using KernelGetFunction = Status(void** function, void* kernel);
+using EventCreate = Status(Event* event, unsigned flags);
+using EventDestroy = Status(Event event);
+using EventRecord = Status(Event event, Stream stream);
+using EventQuery = Status(Event event);
+using EventElapsedTime = Status(float* milliseconds, Event start, Event end);
 using LaunchKernelEx = Status(const LaunchConfiguration* how, void* function, void** parameters, void** extra);
 using LaunchCooperativeKernel = Status(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,

@@ -32,6 +32,11 @@ enum class MessageType : std::uint32_t {
     /// It makes its first communicator, of ranks that wait for each other in collective calls, or leaves its last.
     kCommunicator = 11, ///< text: its name, or nothing; first: 1 or 0; second: how many ranks it has
     kCollectives = 12,  ///< its turn is to end. first: how many collective calls it has made
+    /// Of a kernel (kernel_message.hpp). text: KernelText; first: launches; second: of them, those that were timed;
+    /// third:
+    /// the shortest of these in ns; fourth: all of these
+    kKernel = 13,
+    kInputSize = 14, ///< first: the size of its input in its own unit, as the bits of a double
     // To a program
     kPlace = 101,   ///< text: the GPU; first to fourth: MemoryPlace
     kRefused = 102, ///< text: why; first: kNotShared or 0. Answers kUseGpu and kGrow: second: which of

@@ -139,7 +139,48 @@ std::string sharing_cost_text(const Json& program)
         if (const std::optional<double> error = number_of(*expected, "mean_error"))
             text += fmt::format(" ({:.0f} % off on average)", *error * 100);
     }
+    if (const std::optional<double> size = number_of(program, "input_size"))
+        text += fmt::format(", input of size {:g}", *size);
     return text;
+}
+
+/// "128x4x1"
+std::string extent_text(const Json& kernel, std::string_view name)
+{
+    std::string text;
+    for (const Json& count : items_of(kernel, name)) {
+        if (!text.empty()) text += 'x';
+        text += count.is_number_integer() ? std::to_string(count.get<std::int64_t>()) : "-";
+    }
+    return text.empty() ? "-" : text;
+}
+
+/// "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed)"
+std::string kernel_text(const Json& kernel)
+{
+    const bool is_one = number_of(kernel, "launches") == 1.0;
+    std::string text =
+        fmt::format("{}, {} blocks of {} threads: {} launch{}", text_of(kernel, "name"), extent_text(kernel, "grid"),
+                    extent_text(kernel, "block"), count_of(kernel, "launches"), is_one ? "" : "es");
+    if (number_of(kernel, "timed").value_or(0) > 0)
+        text += fmt::format(", {} each, {} at least ({} timed)", duration_of(kernel, "mean_s"),
+                            duration_of(kernel, "least_s"), count_of(kernel, "timed"));
+    if (const auto expected = kernel.find("expected"); expected != kernel.end()) {
+        text += fmt::format(
+            ", expected {} by {} runs of its kind",
+            format_interval(number_of(*expected, "low_s").value_or(0), number_of(*expected, "high_s").value_or(0)),
+            count_of(*expected, "runs"));
+        if (const std::optional<double> error = number_of(*expected, "mean_error"))
+            text += fmt::format(" ({:.0f} % off on average)", *error * 100);
+    }
+    return text;
+}
+
+/// Of the kernels that have taken longest.
+void add_kernels(std::vector<std::pair<std::string, Cell>>& details, const std::string& label, const Json& program)
+{
+    for (const Json& kernel : items_of(program, "kernels"))
+        details.emplace_back(label, kernel_text(kernel));
 }
 
 Outcome list_shared_gpus(Session& session, const SharedGpuOptions& options)
@@ -166,6 +207,7 @@ std::vector<std::pair<std::string, Cell>> unit_gpu_details(const Json& gpus)
             details.emplace_back("  Job", text_of(program, "job") + (is_true(program, "has_turn") ? ", its turn" : ""));
             details.emplace_back("    Memory", memory_text(program));
             details.emplace_back("    Sharing costs", sharing_cost_text(program));
+            add_kernels(details, "    Kernel", program);
         }
     }
     return details;
@@ -182,6 +224,7 @@ std::vector<std::pair<std::string, Cell>> shared_gpu_details(const Json& gpus, c
                 details.emplace_back("GPU", text_of(gpu, "gpu") + ": " + neighbours_text(gpu, job));
             details.emplace_back("  Memory", memory_text(own));
             details.emplace_back("  Sharing costs", sharing_cost_text(own));
+            add_kernels(details, "  Kernel", own);
         }
     }
     return details;
@@ -197,6 +240,7 @@ std::vector<std::pair<std::string, Cell>> kept_gpu_details(const Json& gpus)
                                  region_text(member(program, "persistent"), "peak_bytes") + " persistent and " +
                                      region_text(member(program, "temporary"), "peak_bytes") + " temporary at most");
             details.emplace_back("  Sharing cost", sharing_cost_text(program));
+            add_kernels(details, "  Kernel", program);
         }
         for (const Json& pair : items_of(gpu, "pairs"))
             details.emplace_back("  At once", pair_text(pair));

@@ -16,9 +16,30 @@ namespace {
 
 constexpr std::int64_t kMaxDeviceBytes = 1LL << 50U;
 constexpr std::int64_t kMaxCount = 1LL << 60U;
+constexpr std::int64_t kMaxExtent = 4'294'967'295;
 constexpr double kMaxSeconds = 1e12;
+constexpr double kMaxInput = 1e18;
 constexpr double kMaxIterations = 1e12;
 constexpr std::size_t kMaxDeviceNameLength = 256;
+
+/// The objects of a list of the reader's that must be there.
+template <class Read>
+void read_list(ObjectReader& reader, const std::string& name, std::size_t max_count, const std::string& path,
+               std::vector<FieldError>& errors, Read read)
+{
+    const Json* const items = reader.array(name, 0, max_count);
+    if (items == nullptr) {
+        if (!reader.has(name)) reader.fail(name, "is required");
+        return;
+    }
+    for (std::size_t i = 0; i < items->size(); ++i) {
+        const std::string item = path + name + "[" + std::to_string(i) + "]";
+        if ((*items)[i].is_object())
+            read((*items)[i], item);
+        else
+            errors.push_back({item, "must be an object"});
+    }
+}
 
 GpuMemoryRegion read_region(ObjectReader& job, const std::string& name, const std::string& path,
                             std::vector<FieldError>& errors, std::int64_t* gap_bytes)
@@ -53,6 +74,52 @@ std::optional<ExpectedIterations> read_expected_iterations(ObjectReader& job, co
     return expected;
 }
 
+std::optional<ExpectedKernelTime> read_expected_time(ObjectReader& kernel, const std::string& path,
+                                                     std::vector<FieldError>& errors)
+{
+    const Json* const json = kernel.object("expected");
+    if (json == nullptr) return std::nullopt;
+    ObjectReader reader(*json, path + ".expected", errors);
+    ExpectedKernelTime expected;
+    expected.likely_s = reader.required_number("likely_s", 0, kMaxSeconds);
+    expected.low_s = reader.required_number("low_s", 0, kMaxSeconds);
+    expected.high_s = reader.required_number("high_s", 0, kMaxSeconds);
+    expected.runs = reader.required_integer("runs", 1, kMaxCount);
+    expected.mean_error = reader.optional_number("mean_error", 0, kMaxSeconds);
+    return expected;
+}
+
+std::array<std::int64_t, 3> read_extent(ObjectReader& kernel, const std::string& name)
+{
+    std::array<std::int64_t, 3> extent{};
+    const Json* const numbers = kernel.array(name, extent.size(), extent.size());
+    for (std::size_t i = 0; numbers != nullptr && i < extent.size(); ++i) {
+        const Json& number = (*numbers)[i];
+        const bool is_extent = number.is_number_integer() && number >= 1 && number <= kMaxExtent;
+        if (is_extent)
+            extent[i] = number.get<std::int64_t>();
+        else
+            kernel.fail(name, "must be three whole numbers from 1 to 4294967295");
+    }
+    return extent;
+}
+
+KernelUse read_kernel(const Json& json, const std::string& path, std::vector<FieldError>& errors)
+{
+    ObjectReader reader(json, path, errors);
+    KernelUse kernel;
+    kernel.name = reader.required_string("name", {.min_length = 1, .max_length = kMaxDeviceNameLength});
+    kernel.grid = read_extent(reader, "grid");
+    kernel.block = read_extent(reader, "block");
+    kernel.shared_bytes = reader.required_integer("shared_bytes", 0, kMaxExtent);
+    kernel.launches = reader.required_integer("launches", 1, kMaxCount);
+    kernel.timed = reader.required_integer("timed", 0, kMaxCount);
+    kernel.least_s = reader.optional_number("least_s", 0, kMaxSeconds).value_or(0);
+    kernel.mean_s = reader.optional_number("mean_s", 0, kMaxSeconds).value_or(0);
+    kernel.expected = read_expected_time(reader, path, errors);
+    return kernel;
+}
+
 SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -68,6 +135,13 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
     job.kept_pace = reader.optional_number("kept_pace", kMinKeptPace, kMaxKeptPace);
     job.expected_iterations = read_expected_iterations(reader, path, errors);
+    job.input_size = reader.optional_number("input_size", 0, kMaxInput);
+    // Older agents tell none.
+    if (reader.has("kernels"))
+        read_list(reader, "kernels", kMaxKernelsOfProgram, path + ".", errors,
+                  [&](const Json& item, const std::string& place) {
+                      job.kernels.push_back(read_kernel(item, place, errors));
+                  });
     job.refusals = reader.required_integer("refusals", 0, kMaxCount);
     job.switches = reader.required_integer("switches", 0, kMaxCount);
     job.switches_after_iteration = reader.required_integer("switches_after_iteration", 0, kMaxCount);
@@ -78,25 +152,6 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.longest_wait_s = reader.required_number("longest_wait_s", 0, kMaxSeconds);
     job.wrong_messages = reader.required_integer("wrong_messages", 0, kMaxCount);
     return job;
-}
-
-/// The objects of a list of the reader's that must be there.
-template <class Read>
-void read_list(ObjectReader& reader, const std::string& name, std::size_t max_count, const std::string& path,
-               std::vector<FieldError>& errors, Read read)
-{
-    const Json* const items = reader.array(name, 0, max_count);
-    if (items == nullptr) {
-        if (!reader.has(name)) reader.fail(name, "is required");
-        return;
-    }
-    for (std::size_t i = 0; i < items->size(); ++i) {
-        const std::string item = path + name + "[" + std::to_string(i) + "]";
-        if ((*items)[i].is_object())
-            read((*items)[i], item);
-        else
-            errors.push_back({item, "must be an object"});
-    }
 }
 
 SharedGpu read_gpu(const Json& json, const std::string& path, std::vector<FieldError>& errors)
@@ -147,6 +202,24 @@ Json region_json(const GpuMemoryRegion& region)
             {"peak_bytes", region.peak_bytes}};
 }
 
+Json kernel_json(const KernelUse& kernel)
+{
+    Json json{{"name", kernel.name},         {"grid", kernel.grid},
+              {"block", kernel.block},       {"shared_bytes", kernel.shared_bytes},
+              {"launches", kernel.launches}, {"timed", kernel.timed}};
+    if (const auto& expected = kernel.expected) {
+        json["expected"] = {{"likely_s", std::min(expected->likely_s, kMaxSeconds)},
+                            {"low_s", std::min(expected->low_s, kMaxSeconds)},
+                            {"high_s", std::min(expected->high_s, kMaxSeconds)},
+                            {"runs", expected->runs}};
+        if (expected->mean_error) json["expected"]["mean_error"] = std::min(*expected->mean_error, kMaxSeconds);
+    }
+    if (kernel.timed == 0) return json;
+    json["least_s"] = kernel.least_s;
+    json["mean_s"] = kernel.mean_s;
+    return json;
+}
+
 Json job_json(const SharedGpuJob& job)
 {
     Json persistent = region_json(job.persistent);
@@ -170,6 +243,9 @@ Json job_json(const SharedGpuJob& job)
               {"wrong_messages", job.wrong_messages}};
     if (job.iteration_confidence) json["iteration_confidence"] = *job.iteration_confidence;
     if (job.kept_pace) json["kept_pace"] = *job.kept_pace;
+    if (job.input_size) json["input_size"] = *job.input_size;
+    for (const KernelUse& kernel : job.kernels)
+        json["kernels"].push_back(kernel_json(kernel));
     if (const auto& expected = job.expected_iterations) {
         // Of a kind whose runs differ by far the interval may reach beyond what is read.
         json["expected_iterations"] = {{"likely", std::min(expected->likely, kMaxIterations)},

@@ -2,6 +2,7 @@
 
 #include "core/base/json_reader.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +61,34 @@ struct ExpectedIterations {
     friend bool operator==(const ExpectedIterations&, const ExpectedIterations&) = default;
 };
 
+/// How long a launch of a kernel takes by programs of its kind that have ended (C1).
+struct ExpectedKernelTime {
+    double likely_s{};
+    double low_s{}; ///< 80 % interval
+    double high_s{};
+    std::int64_t runs{1}; ///< that it is learned from
+    /// Mean of |expected / taken − 1| of those that ended once something was expected of them; empty: none has.
+    std::optional<double> mean_error{};
+
+    friend bool operator==(const ExpectedKernelTime&, const ExpectedKernelTime&) = default;
+};
+
+/// What a program has done with a kernel of one launch shape, on all of its GPUs, since it began (C1).
+struct KernelUse {
+    std::string name{};                  ///< as the program got it, of C++ as compilers write it; long ones are cut
+    std::array<std::int64_t, 3> grid{};  ///< blocks
+    std::array<std::int64_t, 3> block{}; ///< threads of a block
+    std::int64_t shared_bytes{};         ///< of a block, as it was launched with
+    std::int64_t launches{};
+    std::int64_t timed{}; ///< of them, by events before and behind
+    double least_s{};     ///< of these; 0 where there are none
+    double mean_s{};      ///< likewise
+    /// By its name, of all launch shapes; empty: no program of its kind has ended that had it, or it has no kind.
+    std::optional<ExpectedKernelTime> expected{};
+
+    friend bool operator==(const KernelUse&, const KernelUse&) = default;
+};
+
 /// A program on a GPU that several jobs share. Its own processes say what its job is: not to be believed further than
 /// to show it.
 struct SharedGpuJob {
@@ -79,13 +108,16 @@ struct SharedGpuJob {
     /// Empty: nothing runs beside it, or it is not measured.
     std::optional<double> kept_pace{};
     std::optional<ExpectedIterations> expected_iterations{}; ///< empty: none of its kind has ended, or it has none
-    std::int64_t refusals{};                                 ///< of memory that it asked for
-    std::int64_t switches{};                                 ///< turns that it gave back
-    std::int64_t switches_after_iteration{};                 ///< of them, where nothing temporary had to be kept
-    std::int64_t moved_bytes{};                              ///< by all of them
-    std::int64_t kept_bytes{};                               ///< that swapping everything would have moved
-    double switch_s{};                                       ///< all together
-    double turn_s{};                                         ///< had the turn, the present one not counted
+    std::optional<double> input_size{};                      ///< in its own unit; empty: it does not tell
+    /// Of its kernels those that have taken longest, in that order; kMaxKernelsOfProgram at most.
+    std::vector<KernelUse> kernels{};
+    std::int64_t refusals{};                 ///< of memory that it asked for
+    std::int64_t switches{};                 ///< turns that it gave back
+    std::int64_t switches_after_iteration{}; ///< of them, where nothing temporary had to be kept
+    std::int64_t moved_bytes{};              ///< by all of them
+    std::int64_t kept_bytes{};               ///< that swapping everything would have moved
+    double switch_s{};                       ///< all together
+    double turn_s{};                         ///< had the turn, the present one not counted
     double longest_wait_s{};
     std::int64_t wrong_messages{};
 
@@ -137,6 +169,9 @@ struct GpuMemoryReport {
 /// A report holds at most so many GPUs, and so many programs of each.
 inline constexpr std::size_t kMaxSharedGpus = 1024;
 inline constexpr std::size_t kMaxSharedGpuJobs = 64;
+/// Of each program so many kernels, and so many in all.
+inline constexpr std::size_t kMaxKernelsOfProgram = 8;
+inline constexpr std::size_t kMaxReportedKernels = 512;
 /// And so many pairs.
 inline constexpr std::size_t kMaxMeasuredJobPairs = 64;
 /// Bounds of what is told of a pace that is kept.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/decide/prediction/predict_units.hpp"
 #include "simulator/world/scenario.hpp"
 
 #include <memory>
@@ -19,7 +20,13 @@ class Knowledge {
 
     /// Expected seconds of computing on so many units, without start-up and transfers; positive. The job fits there.
     virtual double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) = 0;
-    /// Changes whenever earlier answers of expected_s() may have changed.
+    /// The same with the limits of the 80 % interval; only a point where nothing says how far off it may be.
+    virtual RunTime expected_run(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+    {
+        const double run_s = expected_s(job, unit_type, unit_count);
+        return {run_s, run_s, run_s};
+    }
+    /// Changes whenever earlier answers of expected_s() and expected_run() may have changed.
     virtual std::uint64_t version() const { return 0; }
 
     /// Whether it tells what jobs keep of their speed beside each other on one device.

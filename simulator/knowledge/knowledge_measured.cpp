@@ -19,6 +19,9 @@ MeasuredKnowledge::MeasuredKnowledge(const Scenario& scenario, Truth& truth, std
     const KnowledgeSettings& settings = scenario.knowledge;
     const std::size_t unit_types = scenario.network.unit_types.size();
     places_.resize(unit_types * scenario.network.job_types.size());
+    const double raw_deviation = portable::hypot(settings.measurement_noise, settings.job_noise);
+    for (Place& known : places_)
+        known.correction.spread = interval_width(raw_deviation);
     measured_at_s_.resize(unit_types);
     measure_next_s_.resize(unit_types, kNever);
     for (std::size_t type = 0; type < unit_types; ++type) {
@@ -28,21 +31,37 @@ MeasuredKnowledge::MeasuredKnowledge(const Scenario& scenario, Truth& truth, std
             measure_next_s_[type] = settings.measure_every_s * (1 - uniform_of(seed, kMeasurementTimePurpose, type));
         measure_first_s_ = type == 0 ? measure_next_s_[type] : std::min(measure_first_s_, measure_next_s_[type]);
     }
-    if (settings.learns)
-        learning_ = std::make_unique<RunLearning>(scenario.network,
-                                                  portable::hypot(settings.measurement_noise, settings.job_noise));
+    if (settings.learns) learning_ = std::make_unique<RunLearning>(scenario.network, raw_deviation);
     learn_next_s_ = settings.learn_every_s;
 }
 
-double MeasuredKnowledge::expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+MeasuredKnowledge::Place& MeasuredKnowledge::corrected_place(std::uint32_t job_type, std::size_t unit_type)
 {
-    const std::uint32_t job_type = scenario_->workload.jobs[job].job_type;
     Place& known = place(job_type, unit_type);
     if (known.learned != learned_) {
         known.learned = learned_;
         known.correction = learning_->correction(job_type, unit_type);
     }
-    return raw_s(job, unit_type, unit_count, known.raw) * asked_share(job) * known.correction;
+    return known;
+}
+
+double MeasuredKnowledge::expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+{
+    const Place& known = corrected_place(scenario_->workload.jobs[job].job_type, unit_type);
+    return raw_s(job, unit_type, unit_count, known.raw) * asked_share(job).middle * known.correction.factor;
+}
+
+RunTime MeasuredKnowledge::expected_run(std::size_t job, std::size_t unit_type, std::int64_t unit_count)
+{
+    const double run_s = expected_s(job, unit_type, unit_count);
+    const Job& facts = scenario_->workload.jobs[job];
+    if (is_asked(facts)) {
+        // What the type's runs add is small beside how differently people ask.
+        const EstimateShare& share = asked_share(job);
+        return {run_s, run_s * (share.low / share.middle), run_s * (share.high / share.middle)};
+    }
+    const double spread = corrected_place(facts.job_type, unit_type).correction.spread;
+    return {run_s, run_s / spread, run_s * spread};
 }
 
 bool MeasuredKnowledge::is_asked(const Job& job) const
@@ -50,10 +69,11 @@ bool MeasuredKnowledge::is_asked(const Job& job) const
     return scenario_->knowledge.trusts_estimates && job.estimate_s > 0;
 }
 
-double MeasuredKnowledge::asked_share(std::size_t job)
+const EstimateShare& MeasuredKnowledge::asked_share(std::size_t job)
 {
+    static const EstimateShare kAll;
     const Job& facts = scenario_->workload.jobs[job];
-    if (!learning_ || !is_asked(facts)) return 1;
+    if (!learning_ || !is_asked(facts)) return kAll;
     if (job != asked_job_ || learned_ != asked_learned_) {
         asked_job_ = job;
         asked_learned_ = learned_;

@@ -25,6 +25,7 @@ class MeasuredKnowledge final : public Knowledge {
     MeasuredKnowledge(const Scenario& scenario, Truth& truth, std::uint64_t seed);
 
     double expected_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count) override;
+    RunTime expected_run(std::size_t job, std::size_t unit_type, std::int64_t unit_count) override;
     std::uint64_t version() const override { return version_; }
     void learn(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double slowdown, double actual_s,
                double now_s) override;
@@ -37,7 +38,7 @@ class MeasuredKnowledge final : public Knowledge {
         double raw = 1;               ///< by the newest measurement: expected / true seconds, were there no drift
         double raw_before = 1;        ///< by the one before
         std::uint64_t measurements{}; ///< so far
-        double correction = 1;        ///< by history
+        LearnedCorrection correction; ///< by history
         std::uint64_t learned{};      ///< the learning that the correction is of
     };
 
@@ -45,12 +46,14 @@ class MeasuredKnowledge final : public Knowledge {
     {
         return places_[unit_type * scenario_->network.job_types.size() + job_type];
     }
+    /// The same with the newest correction.
+    Place& corrected_place(std::uint32_t job_type, std::size_t unit_type);
     /// What profile and measurement let expect of a job, without history.
     double raw_s(std::size_t job, std::size_t unit_type, std::int64_t unit_count, double raw);
     /// Its work is known by its user's estimate only.
     bool is_asked(const Job& job) const;
-    /// What such jobs of this user take of what was estimated; else 1.
-    double asked_share(std::size_t job);
+    /// What such jobs of this user take of what was estimated; else 1. Valid until it is asked again.
+    const EstimateShare& asked_share(std::size_t job);
     void measure(std::size_t unit_type, double at_s);
     void measure_due(double now_s);
     void rebuild(double now_s);
@@ -69,7 +72,7 @@ class MeasuredKnowledge final : public Knowledge {
     // A job is asked about for one unit type after the other.
     std::size_t asked_job_ = std::numeric_limits<std::size_t>::max();
     std::uint64_t asked_learned_ = 0; ///< the learning that asked_share_ is of
-    double asked_share_ = 1;
+    EstimateShare asked_share_;
     std::uint64_t version_ = 0;
     std::int64_t measurements_ = 0;
 };

@@ -12,7 +12,6 @@ namespace fathom::simulation {
 namespace {
 
 constexpr std::size_t kMaxRuns = 2000;
-constexpr double kDeviationsOf80Percent = 1.2816;
 
 /// Short, so that a text of it needs no memory of its own, and in order of the number. Names will not do: two centers
 /// may have a unit type of the same name.
@@ -23,8 +22,13 @@ std::string id_of(std::size_t index)
 
 } // namespace
 
-RunLearning::RunLearning(const Network& network, double raw_deviation)
-    : raw_width_(portable::exp(kDeviationsOf80Percent * raw_deviation))
+double interval_width(double deviation)
+{
+    constexpr double kDeviationsOf80Percent = 1.2816;
+    return portable::exp(kDeviationsOf80Percent * deviation);
+}
+
+RunLearning::RunLearning(const Network& network, double raw_deviation) : raw_width_(interval_width(raw_deviation))
 {
     for (std::size_t type = 0; type < network.job_types.size(); ++type)
         job_type_ids_.push_back(id_of(type));
@@ -49,7 +53,7 @@ void RunLearning::rebuild(double now_s)
     std::vector<PastRun> past;
     past.reserve(runs_.size());
     for (const LearnedRun& run : runs_) {
-        const double share = run.is_asked ? asked_share(run.job_type, run.user, run.project) : 1;
+        const double share = run.is_asked ? asked_share(run.job_type, run.user, run.project).middle : 1;
         PastRun& one = past.emplace_back();
         one.job_type = job_type_ids_[run.job_type];
         one.unit_type = unit_type_ids_[run.unit_type];
@@ -89,17 +93,20 @@ void RunLearning::learn_asked(double now_s)
     asked_ = AskedTimes(asked, moment_of(now_s));
 }
 
-double RunLearning::asked_share(std::uint32_t job_type, std::uint32_t user, std::uint32_t project) const
+EstimateShare RunLearning::asked_share(std::uint32_t job_type, std::uint32_t user, std::uint32_t project) const
 {
     const std::string owner = id_of(user);
     const std::string of_project = id_of(project);
     const std::optional<AskedShare> share = asked_.find(job_type_ids_[job_type], {owner, of_project});
-    return share ? share->middle : 1;
+    return share ? EstimateShare{share->middle, share->low, share->high} : EstimateShare{};
 }
 
-double RunLearning::correction(std::uint32_t job_type, std::size_t unit_type) const
+LearnedCorrection RunLearning::correction(std::uint32_t job_type, std::size_t unit_type) const
 {
-    return history_.correction(job_type_ids_[job_type], unit_type_ids_[unit_type]).factor;
+    const RunCorrection known = history_.correction(job_type_ids_[job_type], unit_type_ids_[unit_type]);
+    const RunTime raw{1, 1 / raw_width_, raw_width_};
+    const RunTime run = corrected(raw, known, known.width_factor);
+    return {known.factor, run.high_s / run.run_s};
 }
 
 std::vector<std::size_t> RunLearning::find_drifted(std::span<const double> measured_at_s) const

@@ -1,11 +1,11 @@
 #include "simulator/live/export_network.hpp"
 
+#include "core/base/portable_math.hpp"
 #include "core/model/price_book.hpp"
 #include "simulator/world/centers_file_write.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace fathom::simulation {
 namespace {
@@ -101,7 +101,7 @@ class DocumentBuilder {
         const Json& run = member(lists_.calibration, "run");
         if (number_of(run, "job_count").value_or(0) >= kMinJobs) {
             const double error = number_of(run, "median_error").value_or(0);
-            settings.job_noise = std::clamp(kErrorToDeviation * std::log1p(error), 0.0, 2.0);
+            settings.job_noise = std::clamp(kErrorToDeviation * portable::log(1 + error), 0.0, 2.0);
         }
         return to_json(settings);
     }

@@ -59,13 +59,17 @@ class KnownRun final : public RunByCount {
 
     RunTime at(std::int64_t unit_count) const override
     {
-        const double alone_s = knowledge_->expected_s(job_, unit_type_, unit_count);
-        const double run_s = start_up_s_ + (shares_ ? shares_->beside_s(job_type_, unit_type_, alone_s) : alone_s);
-        return {run_s, run_s, run_s};
+        const RunTime alone = knowledge_->expected_run(job_, unit_type_, unit_count);
+        return {held_s(alone.run_s), held_s(alone.low_s), held_s(alone.high_s)};
     }
     std::int64_t largest_known() const override { return most_; }
 
   private:
+    double held_s(double alone_s) const
+    {
+        return start_up_s_ + (shares_ ? shares_->beside_s(job_type_, unit_type_, alone_s) : alone_s);
+    }
+
     Knowledge* knowledge_;
     DeviceShares* shares_;
     std::size_t job_;

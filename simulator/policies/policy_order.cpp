@@ -38,7 +38,7 @@ class OrderPolicy final : public Policy, private StartRounds {
     OrderPolicy(const Scenario& scenario, Knowledge& knowledge, const OrderSettings& settings, LoadKnowledge load,
                 const DecisionEffort& effort)
         : scenario_(scenario), knowledge_(knowledge), weighs_places_(weighs_places(settings.rule)), load_(load),
-          effort_(effort), finder_(scenario, knowledge), prices_(scenario), projects_(scenario),
+          effort_(effort), finder_(scenario, knowledge), prices_(scenario, effort.memory), projects_(scenario),
           version_(knowledge.version()), queue_(settings, unit_counts(scenario.network)),
           wanted_units_(scenario.network.unit_types.size()), option_counts_(scenario.network.unit_types.size(), 0),
           shadow_prices_(scenario.network.unit_types.size()), free_units_(scenario.network.unit_types.size(), 0),

@@ -2,6 +2,7 @@
 
 #include "core/decide/queue/order_jobs.hpp"
 #include "simulator/policies/policy.hpp"
+#include "simulator/policies/shadow_price_tracker.hpp"
 
 namespace fathom::simulation {
 
@@ -14,6 +15,7 @@ enum class LoadKnowledge { kMeasured, kAssumedFull };
 struct DecisionEffort {
     std::size_t places = 256;
     std::size_t project_places = 2048; ///< more where it is to be shared, which goes by loads alone
+    PriceMemory memory{};              ///< what loads and shadow prices come from
 };
 
 /// Starts jobs as the router's order does (core/decide/queue/wait_queue). Load is how busy units have been

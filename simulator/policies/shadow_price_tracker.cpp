@@ -1,7 +1,5 @@
 #include "simulator/policies/shadow_price_tracker.hpp"
 
-#include "core/schedule/job_arrivals.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -22,8 +20,8 @@ bool are_same_places(const std::vector<JobOption>& a, const std::vector<JobOptio
 
 } // namespace
 
-ShadowPriceTracker::ShadowPriceTracker(const Scenario& scenario)
-    : kinds_(scenario), news_wanted_(kMinArrivals), uses_(scenario.network.unit_types.size())
+ShadowPriceTracker::ShadowPriceTracker(const Scenario& scenario, const PriceMemory& memory)
+    : memory_(memory), kinds_(scenario), news_wanted_(kMinArrivals), uses_(scenario.network.unit_types.size())
 {
     for (const UnitType& type : scenario.network.unit_types) {
         unit_types_.emplace_back();
@@ -35,7 +33,7 @@ ShadowPriceTracker::ShadowPriceTracker(const Scenario& scenario)
 void ShadowPriceTracker::note_arrival(const Job& job, std::vector<JobOption> places)
 {
     arrivals_.push_back({kinds_.index_of(job), std::move(places)});
-    if (arrivals_.size() > kMaxArrivals) arrivals_.pop_front();
+    if (arrivals_.size() > memory_.arrivals) arrivals_.pop_front();
     ++news_;
 }
 
@@ -79,7 +77,10 @@ void ShadowPriceTracker::pass(std::size_t unit_type, double now_s)
 {
     Use& use = uses_[unit_type];
     const auto units = static_cast<double>(std::max<std::int64_t>(unit_types_[unit_type].unit_count, 1));
-    use.share.note(static_cast<double>(use.busy_units) / units, now_s - std::exchange(use.since_s, now_s));
+    const double passed_s = now_s - std::exchange(use.since_s, now_s);
+    // Exactly that at the memory in use.
+    const double aged_s = passed_s * (BusyShare::kMemory_s / memory_.busy_s);
+    use.share.note(static_cast<double>(use.busy_units) / units, aged_s);
 }
 
 void ShadowPriceTracker::note_use(std::size_t unit_type, std::int64_t units, double now_s)

@@ -1,9 +1,7 @@
 """The measuring part of tests/bench/dispatch."""
 import contextlib
 import pathlib
-import re
 import statistics
-import subprocess
 import sys
 import time
 
@@ -11,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 from network import Network, agent_config, wait_until  # noqa: E402
 from slurm_peer import private_slurm  # noqa: E402
+from steady_clients import SteadyClients, percentile  # noqa: E402
 
 CENTER = "alpha"
 # Between a submission and the first question how its job stands: longer than any start, which nothing shall disturb.
@@ -21,14 +20,10 @@ TELL_TIME = ["date", "+%s%N"]
 BATCH = 100
 # How long the starts behind a long line of waiting jobs are counted; over several looks at the whole line.
 LONG_LINE_S = 30
-# Questions of other clients: few enough that they wait for nothing but what else the server does.
-QUESTIONS, ASKERS, QUESTIONS_PER_S = 3000, 4, 100
-# What holds the one unit while they are asked; it is cancelled then.
+# Of what is measured of us, so much of Slurm: each of its starts takes seconds.
+PEER_SHARE = 10
+# What holds the one unit while other clients are asked for their waits; it is cancelled then.
 HOLD = ["sleep", "3600"]
-
-
-def percentile(values, share):
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 class Fathom:
@@ -40,7 +35,8 @@ class Fathom:
         self.net.add_agent(CENTER, agent_config(cores="0"))
         self.rest = self.net.rest
         # The first of its type is measured before it is routed; that is not what is timed here.
-        self.ended_job = self.wait_job(self.rest.post("/jobs", self.job(["true"]))["id"])["id"]
+        ended_job = self.wait_job(self.rest.post("/jobs", self.job(["true"]))["id"])["id"]
+        self.others = SteadyClients(self.net, ended_job)
 
     def wait_job(self, job):
         return self.net.wait_job(job, 600, self.rest)
@@ -74,26 +70,14 @@ class Fathom:
         lines = self.rest.call("GET", "/metrics").text.splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("fathom_jobs_ended_total{"))
 
-    def questions_p99_ms(self):
-        """From a question to its answer, at a steady pace on few connections: how a job stands that has long ended. Each has
-        its token checked and is read from the database."""
-        text = subprocess.run(
-            ["hey", "-n", str(QUESTIONS), "-c", str(ASKERS), "-q", str(QUESTIONS_PER_S // ASKERS),
-             "-H", f"Authorization: Bearer {self.net.admin_token}", f"{self.net.server.url}/api/v1/jobs/{self.ended_job}"],
-            capture_output=True, text=True, check=True).stdout
-        p99 = re.search(r"99% in ([\d.]+) secs", text)
-        if not p99 or re.findall(r"\[(\d+)\]\s+\d+ responses", text) != ["200"] or "Error distribution" in text:
-            sys.exit(f"some questions failed:\n{text}")
-        return float(p99.group(1)) * 1000
-
-    def questions_p99_ms_while_cycles_run(self, waiting):
-        """While the router decides again and again on so many jobs, none of which can start: the one unit is held. They
-        wait still when this returns."""
+    def p99_ms_while_cycles_run(self, waiting):
+        """Of other clients, by kind, while the router decides again and again on so many jobs, none of which can start: the one unit
+        is held. They wait still when this returns."""
         # Nobody knows how long it takes, so that no job is sent to wait behind it at the center.
         hold = self.rest.post("/jobs", {"name": "hold", "command": HOLD, "units": {"center": CENTER, "count": 1}})["id"]
         wait_until(lambda: self.rest.get(f"/jobs/{hold}")["state"] == "running", 60, "the start of what holds the unit")
         self.submit(waiting)
-        p99_ms = self.questions_p99_ms()
+        p99_ms = self.others.p99_ms()
         assert self.rest.call("POST", f"/jobs/{hold}:cancel").status_code == 202
         self.wait_job(hold)
         return p99_ms
@@ -143,38 +127,54 @@ class SlurmPeer:
 
 def measure_starts(ours, peer, jobs):
     """In turn, so that what disturbs one disturbs the other."""
-    starts = {ours: [], peer: []}
-    for _ in range(jobs):
-        for scheduler in filter(None, (ours, peer)):
-            starts[scheduler].append(scheduler.start_ms())
-    return starts[ours], starts[peer]
+    starts, peer_starts = [], []
+    for number in range(jobs):
+        starts.append(ours.start_ms())
+        if peer and number % PEER_SHARE == 0:
+            peer_starts.append(peer.start_ms())
+    return starts, peer_starts
+
+
+def say(began, text):
+    print(f"  {time.monotonic() - began:4.0f} s  {text}", flush=True)
+
+
+def waits_text(p99_ms):
+    return ", ".join(f"{kind} {value:.1f} ms" for kind, value in p99_ms.items())
 
 
 def main():
     one_by_one, at_once, waiting = map(int, sys.argv[1:4])
+    began = time.monotonic()
     with contextlib.ExitStack() as stack:
         ours = Fathom()
         stack.callback(ours.net.close)
         slurm = stack.enter_context(private_slurm())
         peer = SlurmPeer(slurm) if slurm else None
+        say(began, "all is there")
         starts, peer_starts = measure_starts(ours, peer, one_by_one)
-        print("  from submission to start, ms: " + " ".join(f"{start:.0f}" for start in sorted(starts)), flush=True)
-        idle_p99_ms = ours.questions_p99_ms()
+        say(began, "from submission to start, ms: " + " ".join(f"{start:.0f}" for start in sorted(starts)))
+        idle_p99_ms = ours.others.p99_ms()
+        say(began, f"p99 of other clients, idle: {waits_text(idle_p99_ms)}")
         rate = ours.ended_per_s(at_once)
-        peer_rate = peer.ended_per_s(max(at_once // 20, 10)) if peer else None
-        p99_ms = ours.questions_p99_ms_while_cycles_run(waiting)
+        peer_rate = peer.ended_per_s(PEER_SHARE) if peer else None
+        say(began, "short jobs have ended")
+        p99_ms = ours.p99_ms_while_cycles_run(waiting)
+        say(began, f"p99 of other clients, while {waiting} jobs wait: {waits_text(p99_ms)}")
         of_long_line = ours.ended_per_s_of_long_line()
         ours.add_idle_center()
         ours.submit(BATCH)
         beside_idle = ours.ended_per_s_of_long_line()
+        say(began, "the long line was counted")
     print(f"RESULT submit_to_start_p50_ms {statistics.median(starts):.1f} ms")
     print(f"RESULT submit_to_start_p99_ms {percentile(starts, 0.99):.1f} ms")
     print(f"RESULT short_jobs_per_s_unit {rate:.1f} 1/s")
     print(f"RESULT short_jobs_per_s_unit_of_long_line {of_long_line:.1f} 1/s")
     print(f"RESULT short_jobs_per_s_unit_beside_idle_center {beside_idle:.1f} 1/s")
-    print(f"RESULT requests_p99_idle_ms {idle_p99_ms:.1f} ms")
-    print(f"RESULT requests_p99_ms {p99_ms:.1f} ms")
-    print(f"RESULT requests_p99_over_idle {p99_ms / idle_p99_ms:.2f} times")
+    for kind, idle_ms in idle_p99_ms.items():
+        print(f"RESULT {kind}_p99_idle_ms {idle_ms:.1f} ms")
+        print(f"RESULT {kind}_p99_ms {p99_ms[kind]:.1f} ms")
+        print(f"RESULT {kind}_p99_over_idle {p99_ms[kind] / idle_ms:.2f} times")
     if peer:
         print(f"RESULT sbatch_to_start_p50_ms {statistics.median(peer_starts):.1f} ms")
         print(f"RESULT sbatch_short_jobs_per_s_processor {peer_rate:.2f} 1/s")

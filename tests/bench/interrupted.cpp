@@ -3,6 +3,7 @@
 #include "core/decide/queue/busy_share.hpp"
 #include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/queue/shadow_price.hpp"
+#include "core/schedule/job_options.hpp"
 #include "simulator/world/truth.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -22,6 +24,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Where a job runs, and since when it gets on.
 struct RunningAt {
     std::size_t unit_type{};
+    double since_s{};
     double from_s{};    ///< its start-up is over
     double left_then{}; ///< share of its work
 };
@@ -30,6 +33,7 @@ struct PresentJob {
     std::size_t job{};
     double left = 1; ///< of its work, where it does not run
     bool was_interrupted = false;
+    double held_s = 0;                   ///< units, where it does not run
     std::optional<std::size_t> center{}; ///< that has its checkpoints
     std::optional<RunningAt> runs;
 };
@@ -50,7 +54,6 @@ class InterruptedSimulation {
             }
         }
         set_unit_types();
-        busy_.resize(types);
     }
 
     InterruptedRun run()
@@ -65,7 +68,6 @@ class InterruptedSimulation {
             const double arrival_s = next < workload.jobs.size() ? workload.jobs[next].arrival_s : kNever;
             now_s = std::min(arrival_s, first_end_s());
             if (now_s == kNever) throw std::runtime_error("jobs are left that fit nowhere");
-            note_use(now_s);
             const auto gone = std::partition(present_.begin(), present_.end(),
                                              [&](const PresentJob& one) { return end_s(one) > now_s; });
             for (auto one = gone; one != present_.end(); ++one) {
@@ -107,6 +109,8 @@ class InterruptedSimulation {
             UnitTypeLoad& load = unit_types_.emplace_back();
             load.unit_count = load.free_units = type.unit_count;
         }
+        busy_.resize(unit_types_.size());
+        used_.resize(unit_types_.size());
         std::vector<JobOptions> all;
         for (std::size_t job = 0; job < scenario_->workload.jobs.size(); ++job) {
             std::vector<JobOption> options;
@@ -121,19 +125,11 @@ class InterruptedSimulation {
             unit_types_[type].shadow_price = prices[type].shadow_price;
     }
 
-    /// Where units are seldom all busy, a job has the place that is fastest for itself, as under the rule in use.
-    void note_use(double now_s)
+    /// Without the time in which it had units: who has them keeps its turn.
+    double waited_s(const PresentJob& one, double now_s) const
     {
-        std::vector<std::int64_t> used(unit_types_.size());
-        for (const PresentJob& one : present_) {
-            if (one.runs) used[one.runs->unit_type] += scenario_->workload.jobs[one.job].unit_count;
-        }
-        for (std::size_t type = 0; type < unit_types_.size(); ++type) {
-            const double share = static_cast<double>(used[type]) / static_cast<double>(unit_types_[type].unit_count);
-            busy_[type].note(share, now_s - noted_s_);
-            unit_types_[type].load = busy_[type].mean();
-        }
-        noted_s_ = now_s;
+        const double held_s = one.held_s + (one.runs ? now_s - one.runs->since_s : 0);
+        return now_s - scenario_->workload.jobs[one.job].arrival_s - held_s;
     }
 
     /// If it were interrupted now.
@@ -172,18 +168,48 @@ class InterruptedSimulation {
         return options;
     }
 
+    /// How busy units are taken to be, as the rule in use takes them: as they were of late, but no busier than all jobs
+    /// that are there would make them, none of which has a unit for sure.
+    void set_loads(std::span<const WaitingJobView> views, double now_s)
+    {
+        std::vector<WantedUnits> wanted(unit_types_.size());
+        for (const WaitingJobView& view : views) {
+            if (view.options.empty()) continue;
+            const JobOption& alone = option_alone({view.options.data(), view.options.size()});
+            wanted[alone.unit_type].add(alone);
+        }
+        for (std::size_t type = 0; type < unit_types_.size(); ++type) {
+            UnitTypeLoad& load = unit_types_[type];
+            const double units = static_cast<double>(load.unit_count);
+            busy_[type].note(static_cast<double>(used_[type]) / units, now_s - loads_at_s_);
+            load.load = load_now(busy_[type].mean(), load.unit_count, load.free_units, wanted[type]);
+        }
+        loads_at_s_ = now_s;
+    }
+
+    void note_used()
+    {
+        std::fill(used_.begin(), used_.end(), 0);
+        for (const PresentJob& one : present_) {
+            if (one.runs) used_[one.runs->unit_type] += scenario_->workload.jobs[one.job].unit_count;
+        }
+    }
+
     void decide(double now_s)
     {
         std::vector<WaitingJobView> views(present_.size());
         for (std::size_t i = 0; i < present_.size(); ++i) {
             views[i].id = fmt::format("{:09}", present_[i].job);
             views[i].options = options_of(present_[i], now_s);
+            views[i].waited_s = waited_s(present_[i], now_s);
         }
+        set_loads(views, now_s);
         std::vector<std::optional<std::size_t>> chosen(present_.size());
         for (const OrderedStart& start : order_starts(views, unit_types_, {}))
             chosen[start.job] = start.place.unit_type;
         for (std::size_t i = 0; i < present_.size(); ++i)
             put(present_[i], chosen[i], now_s);
+        note_used();
     }
 
     void put(PresentJob& one, std::optional<std::size_t> type, double now_s)
@@ -191,12 +217,13 @@ class InterruptedSimulation {
         if (one.runs && type && *type == one.runs->unit_type) return;
         if (one.runs) {
             one.left = left_at_checkpoint(one, now_s);
+            one.held_s += now_s - one.runs->since_s;
             one.was_interrupted = true;
             one.runs.reset();
             ++interruptions_;
         }
         if (!type) return;
-        one.runs = RunningAt{*type, now_s + start_up_s(one, *type), one.left};
+        one.runs = RunningAt{*type, now_s, now_s + start_up_s(one, *type), one.left};
         one.center = scenario_->network.unit_types[*type].center;
     }
 
@@ -204,8 +231,9 @@ class InterruptedSimulation {
     Checkpoints checkpoints_;
     std::vector<double> run_s_; ///< by job and unit type; kNever: it does not fit
     std::vector<UnitTypeLoad> unit_types_;
-    std::vector<BusyShare> busy_; ///< by unit type
-    double noted_s_ = 0;
+    std::vector<BusyShare> busy_;    ///< by unit type, until loads_at_s_
+    std::vector<std::int64_t> used_; ///< by unit type, since then
+    double loads_at_s_ = 0;
     std::vector<PresentJob> present_;
     std::int64_t interruptions_ = 0;
 };

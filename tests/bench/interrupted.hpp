@@ -20,9 +20,9 @@ struct InterruptedRun {
 
 /// Simulates the workload as if every job could be interrupted and go on anywhere: whenever one comes or ends, the rule
 /// in use (order_starts()) gives all units anew to all jobs that are there, by what is left of each, with every run
-/// time known, also of the jobs that are still to come in the shadow prices. So no more than this is to be gained
-/// by a rule that interrupts, or not much. Moving a checkpoint costs nothing here. For scenarios without data,
-/// closures, prices and broken units.
+/// time known, also of the jobs that are still to come in the shadow prices. So a rule that interrupts gains about as
+/// much, or less, for moving a checkpoint costs nothing here. It is no bound: nobody waits here for a better place,
+/// since none has a unit for sure. For scenarios without data, closures, prices and broken units.
 InterruptedRun run_interrupted(const Scenario& scenario, const Checkpoints& checkpoints, std::uint64_t seed);
 
 } // namespace fathom::simulation

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom::simulation {
@@ -95,6 +96,17 @@ double gain(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t 
     return std::exp(sum / static_cast<double>(worlds.size()));
 }
 
+/// The world in which jobs take the most times as long under one rule as under another, with that ratio.
+std::pair<double, std::size_t> worst_over(const std::vector<WorldRows>& worlds, std::size_t rule, std::size_t other)
+{
+    std::pair<double, std::size_t> worst{0, 0};
+    for (std::size_t i = 0; i < worlds.size(); ++i) {
+        const double ratio = worlds[i][rule].mean_completion_s / worlds[i][other].mean_completion_s;
+        if (ratio > worst.first) worst = {ratio, i};
+    }
+    return worst;
+}
+
 /// Median processor time of one decision over jobs that could run at many places, a few units free at each.
 double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
 {
@@ -126,13 +138,20 @@ double decision_ms(std::size_t jobs, std::size_t places, OrderRule rule)
     return median(times_ms);
 }
 
+struct Setting {
+    std::string title;
+    OrderSettings settings;
+    PriceMemory memory{};
+};
+
 /// Mean completion of the counted jobs of a world under these settings, and the worst slowdown.
-Row run_settings(const OrderingWorld& world, const OrderSettings& settings, std::uint64_t seeds)
+Row run_settings(const OrderingWorld& world, const Setting& setting, std::uint64_t seeds)
 {
     Row row;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const Scenario drawn = world.draw(seed);
-        Result<SimulationResult> result = simulate(drawn, order_policy(settings), seed);
+        Result<SimulationResult> result =
+            simulate(drawn, order_policy(setting.settings, LoadKnowledge::kMeasured, {.memory = setting.memory}), seed);
         if (!result) throw std::runtime_error(world.name + ": " + describe(result.error()));
         const Figures one = figure_out(drawn, "settings", seed, std::move(*result)).all;
         if (one.ended != one.jobs) throw std::runtime_error(world.name + ": counted jobs did not end");
@@ -141,11 +160,6 @@ Row run_settings(const OrderingWorld& world, const OrderSettings& settings, std:
     }
     return row;
 }
-
-struct Setting {
-    std::string title;
-    OrderSettings settings;
-};
 
 /// The settings in use, then each parameter by itself.
 std::vector<Setting> settings_to_try()
@@ -159,6 +173,10 @@ std::vector<Setting> settings_to_try()
         all.push_back({fmt::format("starvation_limit_s {}", limit_s), {.starvation_limit_s = limit_s}});
     for (const double stretch : {0.0, 0.25, 1.0, 2.0})
         all.push_back({fmt::format("wait_stretch {}", stretch), {.wait_stretch = stretch}});
+    for (const std::size_t arrivals : {200U, 500U, 2000U, 4000U})
+        all.push_back({fmt::format("arrivals remembered {}", arrivals), {}, {.arrivals = arrivals}});
+    for (const double hours : {6.0, 12.0, 48.0, 96.0})
+        all.push_back({fmt::format("busy shares of {} h", hours), {}, {.busy_s = 3600 * hours}});
     return all;
 }
 
@@ -175,7 +193,7 @@ int try_settings(std::uint64_t seeds)
         double slowdown = 0;
         std::string largest_in;
         for (std::size_t i = 0; i < worlds.size(); ++i) {
-            const Row row = run_settings(worlds[i], setting.settings, seeds);
+            const Row row = run_settings(worlds[i], setting, seeds);
             if (in_use_s.size() == i) in_use_s.push_back(row.mean_completion_s);
             const double ratio = row.mean_completion_s / in_use_s[i];
             logs += std::log(ratio) / static_cast<double>(worlds.size());
@@ -243,6 +261,8 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("\ngeometric mean over worlds of mean completion, that of the rule in use = 1\n");
     for (std::size_t i = 0; i < kCandidates; ++i)
         fmt::print("{:<24}{:>8.3f}\n", kRules[i].title, gain(rows, kAdvantage, i));
+    const auto [worst_over_assignment, worst_world] = worst_over(rows, kAdvantage, kAssignment);
+    fmt::print("most over min-cost assignment: {:.3f}, {}\n", worst_over_assignment, (*worlds)[worst_world].name);
     const double greedy_ms = decision_ms(10'000, 40, OrderRule::kAdvantage);
     const double assignment_ms = decision_ms(10'000, 40, OrderRule::kMinCostAssignment);
     fmt::print("RESULT gavel_mean_completion_h {:.2f} h\n", reference_s / 3600);
@@ -250,6 +270,7 @@ int run(const std::string& folder, std::uint64_t seeds)
     fmt::print("RESULT gain_over_shortest_first {:.2f} times\n", gain(rows, kAdvantage, kShortestFirst));
     fmt::print("RESULT worst_max_slowdown {:.1f} times\n", worst_slowdown);
     fmt::print("RESULT assignment_over_greedy {:.4f} times\n", gain(rows, kAssignment, kAdvantage));
+    fmt::print("RESULT worst_over_assignment {:.3f} times\n", worst_over_assignment);
     fmt::print("RESULT gain_by_interrupting_30_min {:.3f} times\n", rarely.mean());
     fmt::print("RESULT gain_by_interrupting_5_min {:.3f} times\n", often.mean());
     fmt::print("RESULT gain_by_interrupting_30_min_same_center {:.3f} times\n", rarely_there.mean());

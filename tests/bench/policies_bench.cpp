@@ -1,6 +1,7 @@
 // Where jobs should run: policies side by side on public workloads (see tests/bench/policies).
 #include "simulator/figures/figures.hpp"
-#include "simulator/world/truth.hpp"
+#include "tests/bench/interrupted.hpp"
+#include "tests/bench/least_completion.hpp"
 #include "tests/bench/policies_figures.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 
 namespace fathom::simulation {
 namespace {
@@ -21,31 +21,22 @@ bool is_rule_of_order(std::string_view policy)
     return policy != kOurs && policy != kOracle && !is_naive(policy);
 }
 
-/// How long the job runs where it runs shortest, with what chance adds to it under this seed.
-double shortest_s(const Scenario& scenario, Truth& truth, std::size_t job)
+/// What the world's policies are held against: means over seeds.
+LeastMeans least_means(const PolicyWorld& world, std::uint64_t seeds)
 {
-    double shortest_s = std::numeric_limits<double>::infinity();
-    const Job& facts = scenario.workload.jobs[job];
-    for (std::size_t type = 0; type < scenario.network.unit_types.size(); ++type) {
-        if (fits(scenario, facts, type))
-            shortest_s = std::min(shortest_s, truth.run_s(job, type, facts.unit_count, 0, facts.arrival_s));
-    }
-    return shortest_s;
-}
-
-/// Mean completion of the counted jobs if each were alone in the network: below it comes no policy.
-double least_mean_s(const PolicyWorld& world, std::uint64_t seeds)
-{
-    double sum_s = 0;
+    constexpr Checkpoints kOften{.every_s = 300, .restart_s = 30};
+    LeastMeans means;
+    double interrupted_s = 0;
+    const double share = 1 / static_cast<double>(seeds);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const Scenario scenario = world.draw(seed);
-        Truth truth(scenario, seed);
-        const Workload& workload = scenario.workload;
-        const double share = 1 / static_cast<double>(seeds * (workload.end_counted - workload.first_counted));
-        for (std::size_t job = workload.first_counted; job < workload.end_counted; ++job)
-            sum_s += share * shortest_s(scenario, truth, job);
+        const LeastCompletion least = least_completion(scenario, seed);
+        means.alone_s += share * least.alone_s;
+        means.pooled_s += share * least.pooled_s;
+        if (!world.is_large) interrupted_s += share * run_interrupted(scenario, kOften, seed).mean_completion_s;
     }
-    return sum_s;
+    if (!world.is_large) means.interrupted_s = interrupted_s;
+    return means;
 }
 
 /// Adds a simulation's mean completion, and which jobs did not end.
@@ -122,7 +113,7 @@ int run(const std::string& folder, std::uint64_t seeds, bool is_quick, const std
         is_empty = false;
         const Result<PolicyRows> rows = run_world(world, seeds);
         if (!rows) throw std::runtime_error(world.name + ", " + describe(rows.error()));
-        figures.add(world, *rows, least_mean_s(world, std::min(seeds, world.most_seeds)));
+        figures.add(world, *rows, least_means(world, std::min(seeds, world.most_seeds)));
     }
     if (is_empty) throw std::runtime_error("no world's name holds \"" + only + "\"");
     figures.print();

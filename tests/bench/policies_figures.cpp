@@ -41,7 +41,37 @@ void Extreme::add(double value, const std::string& world)
     world_ = world;
 }
 
-void PolicyFigures::add(const PolicyWorld& world, const PolicyRows& rows, double least_s)
+void MeanFactor::add(double factor)
+{
+    logs_ += std::log(factor);
+    ++count_;
+}
+
+std::optional<double> MeanFactor::value() const
+{
+    if (count_ == 0) return std::nullopt;
+    return std::exp(logs_ / static_cast<double>(count_));
+}
+
+void PolicyFigures::add_gap(double ours_s, double oracle_s, const LeastMeans& least)
+{
+    if (!least.interrupted_s) {
+        fmt::print("of that {:.2f} by other jobs; order and not interrupting were not told apart\n",
+                   least.pooled_s / least.alone_s);
+        return;
+    }
+    const double interrupted_s = *least.interrupted_s;
+    fmt::print("of that {:.3f} by knowledge, {:.3f} by not interrupting, {:.3f} by order and unlike units, {:.2f} by "
+               "other jobs\n",
+               ours_s / oracle_s, oracle_s / interrupted_s, interrupted_s / least.pooled_s,
+               least.pooled_s / least.alone_s);
+    gap_.knowledge.add(ours_s / oracle_s);
+    gap_.not_interrupting.add(oracle_s / interrupted_s);
+    gap_.order.add(interrupted_s / least.pooled_s);
+    gap_.other_jobs.add(least.pooled_s / least.alone_s);
+}
+
+void PolicyFigures::add(const PolicyWorld& world, const PolicyRows& rows, const LeastMeans& least)
 {
     const double ours_s = rows.at(kOurs).mean_completion_s;
     std::string_view best;
@@ -50,18 +80,18 @@ void PolicyFigures::add(const PolicyWorld& world, const PolicyRows& rows, double
         if (is_naive(name) && (best.empty() || row.mean_completion_s < rows.at(best).mean_completion_s)) best = name;
     }
     const double naive_s = rows.at(best).mean_completion_s;
-    const double over_oracle = ours_s / rows.at(kOracle).mean_completion_s;
+    const double oracle_s = rows.at(kOracle).mean_completion_s;
+    const double over_oracle = ours_s / oracle_s;
+    const double least_s = least.alone_s;
     fmt::print("best naive policy: {}, {:.2f} times as long as Fathom (no policy could reach more than {:.2f}); Fathom "
                "over the oracle: {:.3f}, over each job alone: {:.2f}\n",
                best, naive_s / ours_s, naive_s / least_s, over_oracle, ours_s / least_s);
+    add_gap(ours_s, oracle_s, least);
     for (OfKnowledge* const figures : {&all_, &by_knowledge_[world.knowledge]}) {
         if (world.load >= kHighLoad) figures->gain.add(naive_s / ours_s, world.name);
         figures->over_oracle.add(over_oracle, world.name);
     }
-    if (world.load >= kHighLoad) {
-        log_gains_ += std::log(naive_s / ours_s);
-        ++gains_;
-    }
+    if (world.load >= kHighLoad) gains_.add(naive_s / ours_s);
     over_least_.add(ours_s / least_s, world.name);
     if (world.is_reference) reference_s_ = ours_s;
 }
@@ -78,16 +108,18 @@ void PolicyFigures::print() const
     };
     const OfKnowledge profiled = of(WorkKnowledge::kProfile);
     const OfKnowledge estimated = of(WorkKnowledge::kEstimate);
-    const std::optional<double> mean_gain =
-        gains_ > 0 ? std::optional(std::exp(log_gains_ / static_cast<double>(gains_))) : std::nullopt;
     print_figure("worst_gain_over_naive", all_.gain.value(), 2, "times");
     print_figure("worst_gain_over_naive_profiled", profiled.gain.value(), 2, "times");
     print_figure("worst_gain_over_naive_estimated", estimated.gain.value(), 2, "times");
-    print_figure("mean_gain_over_naive", mean_gain, 2, "times");
+    print_figure("mean_gain_over_naive", gains_.value(), 2, "times");
     print_figure("worst_over_oracle", all_.over_oracle.value(), 3, "times");
     print_figure("worst_over_oracle_profiled", profiled.over_oracle.value(), 3, "times");
     print_figure("worst_over_oracle_estimated", estimated.over_oracle.value(), 3, "times");
     print_figure("worst_over_lower_bound", over_least_.value(), 2, "times");
+    print_figure("gap_by_knowledge", gap_.knowledge.value(), 3, "times");
+    print_figure("gap_by_not_interrupting", gap_.not_interrupting.value(), 3, "times");
+    print_figure("gap_by_order", gap_.order.value(), 3, "times");
+    print_figure("gap_by_other_jobs", gap_.other_jobs.value(), 3, "times");
     const std::optional<double> reference_h = reference_s_ ? std::optional(*reference_s_ / kHour_s) : std::nullopt;
     print_figure("gavel_mean_jct_h", reference_h, 2, "h");
     fmt::print("RESULT jobs_not_ended {} jobs\n", undone_);

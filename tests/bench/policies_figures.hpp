@@ -51,16 +51,43 @@ class Extreme {
     std::string world_;
 };
 
+/// Mean completion of the counted jobs as it can be at least (LeastCompletion), and as it would be if jobs that keep
+/// checkpoints were interrupted for others, with all run times known (run_interrupted()).
+struct LeastMeans {
+    double alone_s{};
+    double pooled_s{};
+    std::optional<double> interrupted_s{}; ///< empty: simulating it would take too long
+};
+
+/// Geometric mean of the factors of several worlds.
+class MeanFactor {
+  public:
+    void add(double factor);
+    std::optional<double> value() const;
+
+  private:
+    double logs_ = 0;
+    std::int64_t count_ = 0;
+};
+
 /// Gathers figures world by world.
 class PolicyFigures {
   public:
     /// Prints how the world's policies compare.
-    /// @param least_s  mean completion of its counted jobs, were each alone in the network.
-    void add(const PolicyWorld& world, const PolicyRows& rows, double least_s);
+    void add(const PolicyWorld& world, const PolicyRows& rows, const LeastMeans& least);
     /// Prints RESULT lines of what was simulated, and names what was not.
     void print() const;
 
   private:
+    /// What our mean completion over that of jobs alone is made of, factor by factor.
+    struct Gap {
+        MeanFactor knowledge;        ///< ours over that of the oracle
+        MeanFactor not_interrupting; ///< the oracle's over that of jobs that are interrupted
+        MeanFactor order;            ///< theirs over the least of one pool of units: also that units are not alike
+        MeanFactor other_jobs;       ///< that over jobs alone: no order could avoid it
+    };
+    void add_gap(double ours_s, double oracle_s, const LeastMeans& least);
+
     /// Of the worlds in which work is known in one way.
     struct OfKnowledge {
         Extreme gain{Extreme::Kind::kMin};
@@ -69,8 +96,8 @@ class PolicyFigures {
     std::map<WorkKnowledge, OfKnowledge> by_knowledge_;
     OfKnowledge all_;
     Extreme over_least_{Extreme::Kind::kMax};
-    double log_gains_ = 0;
-    std::int64_t gains_ = 0;
+    MeanFactor gains_;
+    Gap gap_;
     std::optional<double> reference_s_;
     std::size_t undone_ = 0;
 };

@@ -33,17 +33,22 @@ FORBIDDEN = {
     "simulator/policies": ("simulator/world/truth.hpp", "a policy sees knowledge, never the truth"),
 }
 PURE = ["core/model", "core/decide", "core/schedule", "schema/link"]
-# Decisions must come out the same at any time and on any machine: no I/O, clock, chance, threads or state, and no
-# elementary functions of the C library, whose last bits differ from one to the next (core/base/portable_math).
+# Decisions must come out the same at any time and on any machine: no I/O, clock, chance, threads or state.
 IMPURE = re.compile(
     r"#include <(boost/(asio|beast|random|thread)|pqxx|openssl|spdlog|CLI|sys/|unistd|fcntl|poll|signal|cstdio|stdio|ctime"
     r"|csignal|random|thread|mutex|shared_mutex|atomic|future|condition_variable|semaphore|latch|barrier|stop_token"
     r"|fstream|iostream|filesystem|syncstream|locale|clocale)"
-    r'|#include "core/base/(last_level_cache|log|log_limit|metrics|file|open_inside|own_user|process_limits|run_program|settings|wait_for_child)\.hpp"'
+    r'|#include "core/base/(last_level_cache|log|log_limit|log_line|metrics|file|open_file|open_inside|own_user'
+    r'|packet_socket|process_answer|process_limits|run_program|settings|wait_for_child|write_all)\.hpp"'
     r"|\bnow\(\)|\bstd::(time|clock|rand|getenv|setlocale|system)\b|\bmt19937|\bthread_local\b"
-    r"|^ +static (?!const |constexpr |thread_local )[^(;{=]*[;{=]"
-    r"|\bstd::(exp|exp2|expm1|log|log2|log10|log1p|pow|hypot|cbrt|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|erf"
-    r"|erfc|tgamma|lgamma)f?\(", re.MULTILINE)
+    r"|^ +static (?!const |constexpr |thread_local )[^(;{=]*[;{=]", re.MULTILINE)
+# Nor may it, or what feeds it, use elementary functions of the C library, whose last bits differ from one machine to the next
+# (core/base/portable_math). In the simulator a drawing may.
+PORTABLE = [*PURE, "server", "simulator"]
+NOT_PORTABLE = ["simulator/report"]
+ELEMENTARY = re.compile(
+    r"(?<![\w:.>])(?:std)?(?:::)?(?:exp|exp2|expm1|log|log2|log10|log1p|pow|hypot|cbrt|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh"
+    r"|tanh|asinh|acosh|atanh|erf|erfc|tgamma|lgamma)[fl]?\((?!\))|\busing std::(?:exp|log|pow|hypot|sin|cos|tan)\w*;")
 # path -> what stands there all the same, and why that is harmless
 PURE_ALL_THE_SAME = {
     "core/model/formula.cpp": ("thread_local", "keeps what was compiled; the text alone says what that is"),
@@ -78,6 +83,11 @@ def impurities(path, text):
     return [word for word in dict.fromkeys(found.group(0).strip() for found in IMPURE.finditer(code)) if word != allowed]
 
 
+def elementary_functions(text):
+    """Of the C library, each once, in order."""
+    return list(dict.fromkeys(found.group(0) for found in ELEMENTARY.finditer(COMMENT.sub("", text))))
+
+
 def check(path, text):
     problems = []
     folder = longest_prefix(path, ALLOWED)
@@ -96,6 +106,9 @@ def check(path, text):
                      for found in pattern.finditer(code)]
     if longest_prefix(path, PURE):
         problems += [f"{path}: a pure folder must not use {found}" for found in impurities(path, text)]
+    if longest_prefix(path, PORTABLE) and not longest_prefix(path, NOT_PORTABLE):
+        problems += [f"{path}: has {found}, which is not the same on every machine: use core/base/portable_math"
+                     for found in elementary_functions(text)]
     if BEAST.search(text) and not (path.startswith("core/net/")):
         problems.append(f"{path}: Boost.Beast belongs into core/net only")
     return problems

@@ -22,6 +22,9 @@ PATH = "core/decide/routing/route.cpp"
     "#include <fstream>",
     '#include "core/base/log.hpp"',
     '#include "core/base/file.hpp"',
+    '#include "core/base/open_file.hpp"',
+    '#include "core/base/packet_socket.hpp"',
+    '#include "core/base/write_all.hpp"',
     "    static int calls = 0;",
     "    static std::map<std::string, int> kept;",
     "    thread_local std::string text;",
@@ -29,6 +32,10 @@ PATH = "core/decide/routing/route.cpp"
     "return std::exp(x);",
     "return std::pow(x, 2.0);",
     "return std::log10(x);",
+    "return std::powf(x, y);",
+    "return 2 * exp(x);",
+    "return ::log(x);",
+    "using std::exp;",
 ])
 def test_is_found(line):
     assert len(check_layers.check(PATH, line + "\n")) == 1
@@ -42,13 +49,21 @@ def test_is_found(line):
     "    static Reservation reservation_of(const ReadyJob& job, const Candidate& winner);",
     "double waited_s(Timestamp now);",
     "    static double rate(double now) { return now; }",
+    "return run.log(x) + shape->exp(y) + log_of(z) + catalog(z) + folder.of + log();",
 ])
 def test_is_left_alone(line):
     assert check_layers.check(PATH, line + "\n") == []
 
 
 def test_other_folders_may():
-    assert check_layers.check("server/routing/router.cpp", "#include <atomic>\nclock.now();\nstd::exp(x);\n") == []
+    assert check_layers.check("agent/jobs/jobs.cpp", "#include <atomic>\nclock.now();\nstd::exp(x);\n") == []
+    assert check_layers.check("server/routing/router.cpp", "#include <atomic>\nclock.now();\n") == []
+    assert check_layers.check("simulator/report/report_axis.cpp", "std::pow(10, x);\n") == []
+
+
+@pytest.mark.parametrize("path", ["server/routing/router.cpp", "simulator/knowledge/knowledge.cpp", "simulator/live/export.cpp"])
+def test_what_feeds_decisions_has_functions_that_are_the_same_everywhere(path):
+    assert len(check_layers.check(path, "std::exp(x);\nstd::sqrt(x);\n")) == 1
 
 
 def test_an_exception_is_of_one_word_in_one_file():

@@ -305,6 +305,11 @@ int fathom_gpu_set_kind(int kind)
     return Share::instance().set_kind(kind);
 }
 
+void fathom_gpu_set_input_size(double size)
+{
+    Share::instance().set_input_size(size);
+}
+
 int fathom_gpu_iteration_end(void)
 {
     return Share::instance().end_iteration(kIterationByCall) ? 1 : 0;

@@ -6,17 +6,12 @@
 #include <utility>
 
 namespace fathom::gpu {
-namespace {
-
-constexpr std::uintptr_t kPerThread = 2; ///< CU_STREAM_PER_THREAD: another stream in each thread
-
-} // namespace
 
 std::uintptr_t Captures::key_of(cuda::Stream stream)
 {
     thread_local const char thread = 0;
     const auto number = reinterpret_cast<std::uintptr_t>(stream);
-    return number == 0 || number == kPerThread ? reinterpret_cast<std::uintptr_t>(&thread) : number;
+    return number == 0 || number == cuda::kStreamPerThread ? reinterpret_cast<std::uintptr_t>(&thread) : number;
 }
 
 bool Captures::add(cuda::Stream stream, cuda::Context context)
@@ -45,6 +40,13 @@ std::unique_lock<std::mutex> Captures::hold_off()
 {
     std::unique_lock lock(mutex_);
     if (!streams_.empty()) lock.unlock();
+    return lock;
+}
+
+std::unique_lock<std::mutex> Captures::try_hold_off()
+{
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && !streams_.empty()) lock.unlock();
     return lock;
 }
 

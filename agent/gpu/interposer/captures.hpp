@@ -23,6 +23,8 @@ class Captures {
     bool is_any() const { return count_.load() != 0; }
     /// None begins as long as the lock lives. The lock owns nothing where there is one.
     std::unique_lock<std::mutex> hold_off();
+    /// The same without waiting: the lock owns nothing, too, where somebody else holds captures off.
+    std::unique_lock<std::mutex> try_hold_off();
 
   private:
     static std::uintptr_t key_of(cuda::Stream stream);

@@ -1,10 +1,12 @@
 #include "agent/gpu/interposer/share_detail.hpp"
 
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 /// The part of Share that speaks to the memory manager.
 namespace fathom::gpu {
@@ -40,7 +42,7 @@ bool Share::connect()
                            .third = priority == nullptr ? 0 : std::strtoll(priority, nullptr, 10),
                            .fourth = proof == nullptr ? 0 : std::strtoll(proof, nullptr, 10)},
                           job == nullptr ? "" : job)) &&
-           tell_kind() && (communicators_.empty() || tell_communicator(true));
+           tell_kind() && tell_input_size() && (communicators_.empty() || tell_communicator(true));
 }
 
 /// Nothing where the environment says nothing of it.
@@ -52,6 +54,20 @@ bool Share::tell_kind()
     const std::int64_t number = name == "compute" ? kClassCompute : name == "memory" ? kClassMemory : kClassUnknown;
     if (kind == nullptr && number == kClassUnknown) return true;
     return send(with_text({.type = MessageType::kKind, .first = number}, kind == nullptr ? "" : kind));
+}
+
+bool Share::tell_input_size()
+{
+    return input_size_ == 0 ||
+           send({.type = MessageType::kInputSize, .first = std::bit_cast<std::int64_t>(input_size_)});
+}
+
+void Share::set_input_size(double size)
+{
+    if (socket_path_.empty() || !(size > 0)) return;
+    const Lock lock(mutex_);
+    if (std::exchange(input_size_, size) == size) return;
+    (void)tell_input_size(); // else the next manager hears it
 }
 
 void Share::tell_of_absence() const
@@ -160,6 +176,7 @@ void Share::run()
 void Share::say_all()
 {
     unanswered_ = 0;
+    kernels_.forget_told();
     for (auto& [device, gpu] : gpus_) {
         // Where there is nothing yet, its first allocation asks.
         const bool has_memory = gpu.is_placed || gpu.persistent_bytes() > 0 || gpu.temporary.extent_bytes() > 0;
@@ -245,6 +262,8 @@ void Share::receive(const Message& message)
     case MessageType::kKind:
     case MessageType::kCommunicator:
     case MessageType::kCollectives:
+    case MessageType::kKernel:
+    case MessageType::kInputSize:
         return; // ours
     }
 }

@@ -68,6 +68,7 @@ cuda::Status cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::Device devic
     cuda::Status name(cuda::Context context)                                                                           \
     {                                                                                                                  \
         static DriverFunction<cuda::CtxDestroy> of_driver{#name};                                                      \
+        Share::instance().drop_events(context);                                                                        \
         const cuda::Status status = of_driver(context);                                                                \
         if (status == cuda::kSuccess) Share::instance().drop_context(context);                                         \
         return status;                                                                                                 \
@@ -75,11 +76,30 @@ cuda::Status cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::Device devic
 FATHOM_DESTROY(cuCtxDestroy)
 FATHOM_DESTROY(cuCtxDestroy_v2)
 
+/// The last one ends the context.
+cuda::Status cuCtxDetach(cuda::Context context)
+{
+    static DriverFunction<cuda::CtxDestroy> of_driver{"cuCtxDetach"};
+    Share::instance().drop_events(context);
+    return of_driver(context);
+}
+
+cuda::Status cuGreenCtxDestroy(void* green)
+{
+    static DriverFunction<cuda::GreenCtxDestroy> of_driver{"cuGreenCtxDestroy"};
+    static DriverFunction<cuda::CtxFromGreenCtx> get_context{"cuCtxFromGreenCtx"};
+    cuda::Context context = nullptr;
+    if (Share::instance().is_counting() && get_context(&context, green) == cuda::kSuccess)
+        Share::instance().drop_events(context);
+    return of_driver(green);
+}
+
 #define FATHOM_RESET(name)                                                                                             \
     cuda::Status name(cuda::Device device)                                                                             \
     {                                                                                                                  \
         static DriverFunction<cuda::DevicePrimaryCtxReset> of_driver{#name};                                           \
         const cuda::Context context = primary_context(device);                                                         \
+        Share::instance().drop_events(context);                                                                        \
         const cuda::Status status = of_driver(device);                                                                 \
         if (status == cuda::kSuccess) Share::instance().drop_context(context);                                         \
         return status;                                                                                                 \
@@ -93,6 +113,7 @@ FATHOM_RESET(cuDevicePrimaryCtxReset_v2)
     {                                                                                                                  \
         static DriverFunction<cuda::DevicePrimaryCtxRelease> of_driver{#name};                                         \
         const cuda::Context context = primary_context(device);                                                         \
+        Share::instance().drop_events(context);                                                                        \
         const cuda::Status status = of_driver(device);                                                                 \
         if (status == cuda::kSuccess && primary_context(device) == nullptr) Share::instance().drop_context(context);   \
         return status;                                                                                                 \

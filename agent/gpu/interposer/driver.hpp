@@ -68,6 +68,11 @@ struct Driver {
     DriverFunction<cuda::DeviceGetUuid> device_get_uuid{"cuDeviceGetUuid_v2"};
     DriverFunction<cuda::DeviceTotalMem> device_total_mem{"cuDeviceTotalMem_v2"};
     DriverFunction<cuda::DeviceGraphMemTrim> device_graph_mem_trim{"cuDeviceGraphMemTrim"};
+    DriverFunction<cuda::EventCreate> event_create{"cuEventCreate"};
+    DriverFunction<cuda::EventDestroy> event_destroy{"cuEventDestroy_v2"};
+    DriverFunction<cuda::EventRecord> event_record{"cuEventRecord"};
+    DriverFunction<cuda::EventQuery> event_query{"cuEventQuery"};
+    DriverFunction<cuda::EventElapsedTime> event_elapsed_time{"cuEventElapsedTime"};
 };
 Driver& driver();
 

@@ -17,6 +17,10 @@ enum fathom_gpu_kind {
  * tell of the end of iterations, too: Fathom looks for them no longer. */
 int fathom_gpu_set_kind(int kind);
 
+/* How large this program's input is, in a unit of its own that is the same in all of its runs: rows, particles, tokens of a
+ * batch. How many iterations it has and how long its kernels take is then learned by it. What is not above 0 changes nothing. */
+void fathom_gpu_set_input_size(double size);
+
 /* An iteration has ended: what temporary memory holds may be lost from here on, at the same addresses. If another job waits
  * for the GPU and this one's time is over, the turn is given back; the call does not wait for the next one. Returns 1 if the
  * turn was given back, else 0. */

@@ -102,6 +102,7 @@ Share::Share()
     swaps_all_ = swap != nullptr && std::string_view(swap) == "everything";
     const std::int64_t wait_s = std::clamp<std::int64_t>(number_from("FATHOM_GPU_WAIT_S"), 0, kMaxWait_s);
     wait_until_ += std::chrono::seconds(wait_s);
+    input_size_ = size_from("FATHOM_GPU_INPUT_SIZE");
     absence_ = std::chrono::seconds(std::max(wait_s, kMinAbsence_s));
     if (!connect() && wait_until_ <= std::chrono::steady_clock::now()) tell_of_absence();
     start_thread([this] { run(); });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/gpu/interposer/captures.hpp"
+#include "agent/gpu/interposer/kernel_launches.hpp"
 #include "agent/gpu/interposer/manager_socket.hpp"
 #include "agent/gpu/interposer/region.hpp"
 #include "agent/gpu/protocol.hpp"
@@ -106,6 +107,22 @@ class Share {
     /// The same communicator by another key, as soon as it has one.
     void rename_communicator(const void* key, const void* new_key);
     void leave_communicator(const void* key);
+    /// Of a kernel, around the driver's own function, with the turn. Nothing while a stream is captured: it does not
+    /// run.
+    KernelLaunches::Ticket begin_launch(const KernelLaunch& launch)
+    {
+        return is_capturing() ? KernelLaunches::Ticket{} : kernels_.begin(launch, captures_);
+    }
+    void end_launch(const KernelLaunches::Ticket& ticket, const KernelLaunch& launch, bool is_launched)
+    {
+        kernels_.end(ticket, launch, is_launched, captures_);
+    }
+    /// Tells the manager of the kernels, now and then. Not within work, which a turn's end waits for.
+    void tell_kernels();
+    /// The names of kernels, as the program gets them.
+    KernelLaunches& kernels() { return kernels_; }
+    /// Before a context may end; null does nothing.
+    void drop_events(cuda::Context context) { kernels_.drop_events(context); }
     /// An event of the program, by which its iterations are found where nothing tells of them.
     void note(std::uint64_t event);
 
@@ -190,6 +207,8 @@ class Share {
         is_told_iterations_.store(true);
         return kind_.exchange(kind);
     }
+    /// Of this process's input, in the program's own unit.
+    void set_input_size(double size);
     /// @param source  kIterationBy*
     /// @return        whether the turn was given back.
     /// @param confidence  in [0, 1]
@@ -240,6 +259,7 @@ class Share {
     std::optional<std::pair<cuda::Address, std::size_t>> find_block(cuda::Address address) const;
     bool release_block(cuda::Address address, bool is_idle);
     void finish_captures(Lock& lock);
+    void tell_kernels(Lock& lock);
 
     bool tell_communicator(bool joins);
     void tell_collectives();
@@ -264,6 +284,7 @@ class Share {
 
     bool connect();
     bool tell_kind();
+    bool tell_input_size();
     bool has_manager(Lock& lock);
     void tell_of_absence() const;
     void run();
@@ -326,6 +347,9 @@ class Share {
     std::atomic<std::int64_t> collectives_until_{0};   ///< in this turn; 0: no limit
     std::atomic<std::int64_t> collectives_running_{0}; ///< calls, now
     std::vector<cuda::Address> released_in_capture_;
+    double input_size_{}; ///< of the program's input; 0: it does not tell
+    KernelLaunches kernels_;
+    std::chrono::steady_clock::time_point tell_kernels_at_ = std::chrono::steady_clock::now();
     std::atomic<std::uint64_t> turns_ended_{0};
     std::atomic<bool> others_wait_{true}; ///< as the manager said last; known before the mutex is had
     bool swaps_all_{};                    ///< for comparison: what lives across iterations goes and comes, too

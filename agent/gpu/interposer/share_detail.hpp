@@ -5,12 +5,15 @@
 #include "agent/gpu/interposer/share.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <pthread.h>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -50,6 +53,16 @@ bool start_thread(Work work)
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return has_started;
+}
+
+/// A number above 0 that a variable says, in whatever language the program runs; 0: it says none.
+inline double size_from(const char* variable)
+{
+    const char* const said = std::getenv(variable);
+    const std::string_view text = said == nullptr ? "" : said;
+    double size = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), size);
+    return fault == std::errc() && end == text.data() + text.size() && size > 0 ? size : 0;
 }
 
 inline std::int64_t signed_of(std::size_t bytes)

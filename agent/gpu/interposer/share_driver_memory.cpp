@@ -156,6 +156,7 @@ void Share::note_variable(void* module, cuda::Address address, std::size_t bytes
 void Share::note_unloaded(void* module)
 {
     if (socket_path_.empty()) return;
+    kernels_.forget_names(module);
     const Lock lock(mutex_);
     variables_.erase(module);
     (void)drop_native(reinterpret_cast<std::uintptr_t>(module));

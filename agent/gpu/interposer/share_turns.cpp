@@ -14,6 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What is told of kernels is for people, and for what is learned of runs.
+constexpr std::chrono::seconds kTellKernelsEvery{1};
+
 } // namespace
 
 void Share::begin_work()
@@ -191,6 +194,7 @@ bool Share::end_iteration(std::int64_t source, double confidence)
         report_use(gpu);
         give_room_back(gpu);
     }
+    tell_kernels(lock);
     (void)send(
         {.type = MessageType::kIterationEnd, .first = source, .second = static_cast<std::int64_t>(confidence * 1000)});
     return is_shared_ && is_to_end_after_iteration_ &&
@@ -259,6 +263,22 @@ void Share::note(std::uint64_t event)
         if (ended) confidence = finder_.confidence();
     }
     if (ended) (void)end_iteration(kIterationByPattern, confidence);
+}
+
+void Share::tell_kernels()
+{
+    // Who has the mutex may wait for the GPU, which may wait for the next launch of this thread.
+    Lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) tell_kernels(lock);
+}
+
+void Share::tell_kernels(Lock& /*held*/)
+{
+    const Clock::time_point now = Clock::now();
+    if (now < tell_kernels_at_) return;
+    tell_kernels_at_ = now + kTellKernelsEvery;
+    for (const KernelFigures& kernel : kernels_.take_news(captures_))
+        (void)send(message_of(kernel));
 }
 
 void Share::report_use(OwnGpu& gpu)

@@ -66,6 +66,7 @@ void Coordinator::disconnect(ClientId client, double now_s)
     pairs_.remove(key(client));
     std::erase_if(deferred_, [&](const auto& entry) { return entry.first == client; });
     if (const auto found = clients_.find(client); found != clients_.end()) {
+        learn_kernels(found->second);
         give_name_back(found->second);
         clients_.erase(found);
     }
@@ -115,6 +116,10 @@ Coordinator::Handler Coordinator::handler_of(MessageType type)
                                         double now_s) { self.end_iteration(id, client, message, now_s); }},
         {MessageType::kKind, [](Coordinator& self, ClientId, Client& client, const Message& message,
                                 double) { self.set_kind(client, message); }},
+        {MessageType::kKernel,
+         [](Coordinator&, ClientId, Client& client, const Message& message, double) { note_kernel(client, message); }},
+        {MessageType::kInputSize, [](Coordinator& self, ClientId id, Client& client, const Message& message,
+                                     double) { self.note_input_size(id, client, message); }},
         {MessageType::kCommunicator, [](Coordinator& self, ClientId id, Client& client, const Message& message,
                                         double now_s) { self.note_communicator(id, client, message, now_s); }},
         {MessageType::kCollectives, [](Coordinator& self, ClientId id, Client& client, const Message& message,
@@ -220,7 +225,8 @@ void Coordinator::take_place(ClientId id, Client& client, const Message& message
         pairs_.add(key(id), {.kind = client.kind.empty() ? "program " + key(id) : client.kind,
                              .kernel_class = client.kernel_class,
                              .known_as = client.known_as,
-                             .has_kind = !client.kind.empty() && !is_back});
+                             .has_kind = !client.kind.empty() && !is_back,
+                             .input_size = client.input_size});
     // After the start's end a program's word alone lets it go beside nobody.
     if (message.fourth == kHadTurn && (!is_settled_ || turns_.holders_beside(key(id)).empty()))
         keep_turn(id, client, now_s);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "agent/gpu/kernel_message.hpp"
 #include "agent/gpu/protocol.hpp"
+#include "core/decide/corun/kernel_times.hpp"
 #include "core/decide/corun/turn_pairs.hpp"
 #include "core/decide/gpu_memory/memory_books.hpp"
 #include "core/decide/gpu_memory/turns.hpp"
@@ -87,6 +89,8 @@ class Coordinator {
         std::int64_t communicators{}; ///< of several ranks, that it is in
         std::string communicator;     ///< its user's name of the first; empty: it has none
         KernelClass kernel_class{KernelClass::kUnknown};
+        std::optional<double> input_size;   ///< as it tells; empty: it does not
+        std::vector<KernelFigures> kernels; ///< that have taken longest; kMaxKernelsOfProgram at most
         std::set<std::string> gpus;
         std::set<std::string> awaited_gpus;         ///< that it asked for before the end of the start
         bool is_shared{};                           ///< as it was told
@@ -122,6 +126,10 @@ class Coordinator {
     void shrink(ClientId id, Client& client, const Message& message);
     void use(ClientId id, Client& client, const Message& message);
     void tell_left(ClientId id, const Message& message);
+    static void note_kernel(Client& client, const Message& message);
+    void note_input_size(ClientId id, Client& client, const Message& message);
+    void learn_kernels(const Client& client);
+    std::vector<KernelUse> kernels_of(const Client& client) const;
     void want(ClientId id, const Client& client, double now_s);
     void give_back(ClientId id, Client& client, const Message& message, double now_s);
 
@@ -167,6 +175,7 @@ class Coordinator {
     std::set<std::string> shared_gpus_;                  ///< as their clients were told
     Turns turns_;
     TurnPairs pairs_;                        ///< of programs, where several may have the turn at once
+    KernelTimes kernel_times_;               ///< by the kinds of programs that have ended
     std::vector<MeasuredJobPair> job_pairs_; ///< as in the report, the newest last
     std::map<ClientId, Client> clients_;
     struct JobName {

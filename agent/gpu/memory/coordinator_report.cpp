@@ -5,6 +5,21 @@
 
 /// The part of Coordinator that tells what there is: programs what is left for them, people all of it.
 namespace fathom::gpu {
+namespace {
+
+/// Programs of all users together must not make a report that the metascheduler does not take.
+void limit_kernels(GpuMemoryReport& report)
+{
+    std::size_t left = kMaxReportedKernels;
+    for (SharedGpu& gpu : report.gpus) {
+        for (SharedGpuJob& job : gpu.jobs) {
+            if (job.kernels.size() > left) job.kernels.resize(left);
+            left -= job.kernels.size();
+        }
+    }
+}
+
+} // namespace
 
 void Coordinator::tell_left(ClientId id, const Message& message)
 {
@@ -30,6 +45,7 @@ GpuMemoryReport Coordinator::report() const
     for (const auto& [gpu, books] : books_)
         report.gpus.push_back(report_of(gpu, books));
     report.pairs = job_pairs_;
+    limit_kernels(report);
     return report;
 }
 
@@ -76,7 +92,9 @@ SharedGpuJob Coordinator::report_of(ClientId id, const Client& client, const Cli
             .iterations = memory.iterations,
             .iteration_confidence = client.iteration_confidence,
             .kept_pace = pairs_.share_of(key(id)),
-            .expected_iterations = pairs_.expected_iterations(client.kind),
+            .expected_iterations = pairs_.expected_iterations(client.kind, client.input_size),
+            .input_size = client.input_size,
+            .kernels = kernels_of(client),
             .refusals = memory.refusals,
             .switches = client.switches,
             .switches_after_iteration = client.switches_after_iteration,

@@ -26,6 +26,13 @@ def set_kind(kind):
     return _LIBRARY.fathom_gpu_set_kind(kind) if is_present() else UNKNOWN
 
 
+def set_input_size(size):
+    """How large this program's input is, in a unit of its own that is the same in all of its runs: rows, particles, tokens of a
+    batch. How many iterations it has and how long its kernels take is then learned by it."""
+    if is_present():
+        _LIBRARY.fathom_gpu_set_input_size(ctypes.c_double(size))
+
+
 def iteration_end():
     """An iteration has ended. Returns whether the turn was given back to another job."""
     return is_present() and _LIBRARY.fathom_gpu_iteration_end() == 1

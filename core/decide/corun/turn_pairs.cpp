@@ -2,6 +2,7 @@
 
 #include "core/decide/corun/choose_device.hpp"
 #include "core/decide/corun/decide_corun.hpp"
+#include "core/decide/corun/kernel_times.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,6 +85,12 @@ bool TurnPairs::begin_with_known(const PacedProgram& one, const PacedProgram& ot
         .has_value();
 }
 
+void TurnPairs::set_input_size(const std::string& program, double size)
+{
+    const auto found = programs_.find(program);
+    if (found != programs_.end()) found->second.how.input_size = size;
+}
+
 void TurnPairs::remove(const std::string& program)
 {
     const auto found = programs_.find(program);
@@ -96,25 +103,30 @@ void TurnPairs::learn_run(const Program& one)
 {
     if (!one.how.has_kind || one.all_iterations < kMinIterations) return;
     const auto had = static_cast<double>(one.all_iterations);
-    const std::optional<ExpectedIterations> expected = expected_iterations(one.how.kind);
+    const std::string application = sized_application(one.how.kind, one.how.input_size);
+    const std::optional<ExpectedIterations> expected = expected_iterations(one.how.kind, one.how.input_size);
     if (!expected && kinds_of_runs_.size() >= kMaxKinds) {
         runs_ = InstructionModel();
         kinds_of_runs_.clear();
     }
-    const Result<void> learned = runs_.learn(
-        {.application = one.how.kind, .kernel = std::string(kIteration), .input_size = 1, .instructions = had});
+    const Result<void> learned = runs_.learn({.application = application,
+                                              .kernel = std::string(kIteration),
+                                              .input_size = size_to_learn(one.how.input_size),
+                                              .instructions = had});
     if (!learned) return;
-    Forecasts& forecasts = kinds_of_runs_[one.how.kind];
+    Forecasts& forecasts = kinds_of_runs_[application];
     if (!expected) return;
     ++forecasts.count;
     forecasts.off += std::abs(expected->likely / had - 1);
 }
 
-std::optional<ExpectedIterations> TurnPairs::expected_iterations(const std::string& kind) const
+std::optional<ExpectedIterations> TurnPairs::expected_iterations(const std::string& kind,
+                                                                 std::optional<double> input_size) const
 {
-    const auto known = kinds_of_runs_.find(kind);
+    const std::string application = sized_application(kind, input_size);
+    const auto known = kinds_of_runs_.find(application);
     if (known == kinds_of_runs_.end()) return std::nullopt; // what other kinds had says nothing of it
-    const Result<InstructionPrediction> all = runs_.predict(kind, kIteration, 1);
+    const Result<InstructionPrediction> all = runs_.predict(application, kIteration, size_to_learn(input_size));
     if (!all) return std::nullopt;
     ExpectedIterations expected{all->instructions, all->low, all->high, all->runs};
     const Forecasts& forecasts = known->second;
@@ -125,7 +137,7 @@ std::optional<ExpectedIterations> TurnPairs::expected_iterations(const std::stri
 double TurnPairs::rest_s(const Program& one) const
 {
     if (!one.alone_pace || !one.how.has_kind) return kHorizon_s;
-    const std::optional<ExpectedIterations> all = expected_iterations(one.how.kind);
+    const std::optional<ExpectedIterations> all = expected_iterations(one.how.kind, one.how.input_size);
     const double left = all ? all->high - static_cast<double>(one.all_iterations) : 0;
     // Of one that had more than nine of ten nobody knows when it ends.
     if (!(left > 0)) return kHorizon_s;

@@ -25,6 +25,7 @@ struct PacedProgram {
     std::string known_as{};
     /// Others of its kind may come, and it has just begun: for them it is learned how many iterations it had.
     bool has_kind{true};
+    std::optional<double> input_size{}; ///< in its own unit; empty: it does not tell
 };
 
 /// Two programs were measured beside each other.
@@ -51,6 +52,8 @@ class TurnPairs {
 
     /// Nothing if there is one of that name.
     void add(const std::string& program, const PacedProgram& how);
+    /// It tells the size of its input.
+    void set_input_size(const std::string& program, double size);
     /// It has ended.
     void remove(const std::string& program);
     /// Pairs that were measured elsewhere: what is known of two programs until they have been measured here, and a part
@@ -75,9 +78,10 @@ class TurnPairs {
     /// What it keeps of its pace beside those that run beside it, as measured last.
     std::optional<double> share_of(const std::string& program) const;
     const PairModel& pairs() const { return pairs_; }
-    /// How many iterations a program of this kind has until it ends, by those of its kind that have ended. Empty: none
-    /// has.
-    std::optional<ExpectedIterations> expected_iterations(const std::string& kind) const;
+    /// How many iterations a program of this kind has until it ends, by those of its kind that have ended, and by the
+    /// size of its input where they and this one tell it. Empty: none has.
+    std::optional<ExpectedIterations> expected_iterations(const std::string& kind,
+                                                          std::optional<double> input_size = std::nullopt) const;
     /// Pairs of programs that were measured since the last call, the oldest first; of very many the newest.
     std::vector<MeasuredTurns> take_measured() { return std::exchange(measured_, {}); }
 
@@ -115,7 +119,7 @@ class TurnPairs {
         std::int64_t count{}; ///< of programs that have ended since
         double off{};         ///< Σ |expected / had − 1|
     };
-    std::map<std::string, Forecasts> kinds_of_runs_;               ///< that runs_ knows
+    std::map<std::string, Forecasts> kinds_of_runs_;               ///< applications that runs_ knows
     std::map<std::pair<std::string, std::string>, GpuPair> known_; ///< by their kinds, `a` not greater than `b`
     std::vector<MeasuredTurns> measured_;
 };

@@ -5,13 +5,9 @@
 #include <algorithm>
 
 namespace fathom {
-namespace {
 
-// Long against what a few long jobs do, short against weeks; a quarter and twice of it did as well on every workload.
-constexpr double kMemory_s = 86'400;
-
-} // namespace
-
+// kMemory_s is long against what a few long jobs do, short against weeks; a quarter and twice of it did as well on
+// every workload.
 void BusyShare::note(double share, double duration_s)
 {
     if (!(duration_s > 0)) return;

@@ -7,6 +7,8 @@ namespace fathom {
 /// jobs suit them badly are busier for it, so that it errs to the side of waiting less.
 class BusyShare {
   public:
+    static constexpr double kMemory_s = 86'400;
+
     BusyShare() = default;
     /// Goes on from an earlier mean().
     explicit BusyShare(double mean) : mean_(mean) {}

@@ -189,6 +189,23 @@ void commit_placements(pqxx::work& transaction, const PlannedBatch& planned, con
         notify(transaction, "dispatch", center);
 }
 
+/// Keeps the divisions of jobs that are `held`. The next cycle, which is called for, places what they are now.
+void commit_divisions(pqxx::work& transaction, const std::vector<DecidedDivision>& divisions,
+                      const std::set<std::string>& held, BatchReport& report)
+{
+    std::vector<NewJobEvent> events;
+    for (const DecidedDivision& division : divisions) {
+        if (!held.contains(division.job.id.value)) {
+            ++report.conflicts;
+            continue;
+        }
+        update_to_divided(transaction, division);
+        events.push_back(division.event);
+    }
+    record_job_events(transaction, events);
+    if (!events.empty()) notify(transaction, "route", "divided");
+}
+
 } // namespace
 
 Result<BatchReport> commit_batch(pqxx::work& transaction, const PlannedBatch& planned, const BatchTools& tools)
@@ -198,6 +215,7 @@ Result<BatchReport> commit_batch(pqxx::work& transaction, const PlannedBatch& pl
     const auto holds = [&held](const JobId& id) { return held.contains(id.value); };
     if (const Result<void> ended = end_gangs(transaction, planned.gang_ends, *tools.terminator, held); !ended)
         return ended.error();
+    commit_divisions(transaction, planned.divisions, held, report);
     commit_placements(transaction, planned, tools, held, report);
     std::vector<WaitingReason> reasons;
     std::vector<NewRank> ranks;

@@ -23,7 +23,8 @@ double queued_s_of(const CatalogSnapshot& catalog, const UnitTypeId& id)
 }
 
 /// The ledger that the batch decides on, as of the beginning of the batch.
-UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests, ReadBatch& batch)
+UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests,
+                         const std::vector<PlannedUnits>& planned, ReadBatch& batch)
 {
     CycleLedger& ledger = *tools.ledger;
     if (ledger.units) {
@@ -34,7 +35,7 @@ UnitLedger& begin_ledger(const BatchTools& tools, const BatchRequests& requests,
     ledger.catalog = catalog;
     ledger.now = requests.now();
     ledger.reserved = ledger.attempts.reservations(catalog->unit_types);
-    ledger.planned = reservations_of(batch.report.next.planned);
+    ledger.planned = reservations_of(planned);
     ledger.gpu_rooms = std::move(batch.gpu_rooms);
     const std::vector<KnownGpus> gpus = ledger.gpu_shares.gpus();
     const UnitState state{.calendar = &catalog->calendar,
@@ -130,12 +131,34 @@ std::vector<DecidedJob> changed_jobs(const ReadBatch& batch, const PlannedBatch&
         changed.insert(reason.id.value);
     for (const NewRank& one : planned.notes.ranks)
         changed.insert(one.id.value);
+    for (const DecidedDivision& division : planned.divisions)
+        changed.insert(division.job.id.value);
     std::vector<DecidedJob> jobs;
-    for (const std::size_t index : batch.decided) {
-        const WaitingJob& job = batch.jobs[index].job;
+    const auto add = [&](const WaitingJob& job) {
         if (changed.contains(job.id.value)) jobs.push_back({job.id, job.version});
-    }
+    };
+    for (const std::size_t index : batch.decided)
+        add(batch.jobs[index].job);
+    for (const UndividedJob& one : batch.undivided)
+        add(one.job);
     return jobs;
+}
+
+/// Decides which of the jobs that may run in parts do so, by units of which nothing is taken.
+void decide_divisions(const BatchTools& tools, const BatchRequests& requests,
+                      const std::vector<UndividedJob>& undivided, PlannedBatch& planned)
+{
+    if (undivided.empty()) return;
+    const CatalogPointer& catalog = requests.catalog();
+    UnitLedger idle(catalog->unit_types, tools.cache->knowledge_for(*catalog),
+                    {.calendar = &catalog->calendar, .now = requests.now()});
+    for (const UndividedJob& one : undivided) {
+        Result<DecidedDivision> division = divide_job(one, idle.decide(one.request));
+        if (division)
+            planned.divisions.push_back(std::move(*division));
+        else
+            planned.notes.note_unroutable(one.job, division.error());
+    }
 }
 
 /// Gangs that even an idle network could not start together wait for a while, since missing units may come back; then
@@ -151,22 +174,18 @@ void settle_impossible_gangs(const UnitLedger& units, const ReadBatch& batch, st
     planned.notes = std::move(impossible.notes);
 }
 
-} // namespace
-
-Result<DecidedBatch> plan_batch(ReadBatch batch, const BatchTools& tools, BatchRequests& requests)
+/// Decides which of the jobs of the input start, and what the others wait for.
+Result<void> plan_starts(const BatchTools& tools, BatchRequests& requests, ReadBatch& batch, DecidedBatch& decided)
 {
     const auto began = std::chrono::steady_clock::now();
-    DecidedBatch decided;
-    UnitLedger& units = begin_ledger(tools, requests, batch);
+    PlannedBatch& planned = decided.planned;
+    UnitLedger& units = begin_ledger(tools, requests, planned.report.next.planned, batch);
     if (tools.settings->recorder != nullptr) decided.cycle = note_cycle(units, *tools.ledger, requests);
     // Without pairs nobody asks who has which GPU.
     if (decided.cycle && batch.input.gpu_pairs) decided.cycle->moment.gpus = units.gpus();
     SchedulePlan plan = schedule(units, batch.input);
     const double decision_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    PlannedBatch& planned = decided.planned;
-    planned.report = std::move(batch.report);
     planned.report.decision_s += decision_s;
-    planned.catalog = requests.catalog();
     if (decided.cycle) {
         planned.cycle_id = decided.cycle->id.value;
         decided.cycle->plan = record_of(plan);
@@ -181,10 +200,26 @@ Result<DecidedBatch> plan_batch(ReadBatch batch, const BatchTools& tools, BatchR
         if (!placed) return placed.error();
         planned.placements.push_back(std::move(*placed));
     }
-    planned.changed_jobs = changed_jobs(batch, planned);
     planned.report.has_free_unit = units.has_free_unit();
     planned.report.is_done = planned.report.is_end || (!planned.report.next.is_tick && !planned.report.has_free_unit);
     if (decided.cycle) decided.cycle->moment.input = std::move(batch.input); // nobody asks for it any more
+    return {};
+}
+
+} // namespace
+
+Result<DecidedBatch> plan_batch(ReadBatch batch, const BatchTools& tools, BatchRequests& requests)
+{
+    DecidedBatch decided;
+    PlannedBatch& planned = decided.planned;
+    planned.catalog = requests.catalog();
+    planned.report = std::move(batch.report);
+    if (!batch.input.jobs.empty()) {
+        const Result<void> starts = plan_starts(tools, requests, batch, decided);
+        if (!starts) return starts.error();
+    }
+    decide_divisions(tools, requests, batch.undivided, planned);
+    planned.changed_jobs = changed_jobs(batch, planned);
     return decided;
 }
 

@@ -1,12 +1,10 @@
 #include "server/routing/batch/batch_preparation.hpp"
 
 #include "core/base/join_text.hpp"
-#include "server/routing/batch/job_division.hpp"
 #include "server/routing/in_use/device_tenants.hpp"
 #include "server/routing/in_use/gpu_rooms.hpp"
 #include "server/routing/in_use/queue_room.hpp"
 #include "server/store/log_after_commit.hpp"
-#include "server/store/notifier.hpp"
 
 #include <pqxx/pqxx>
 
@@ -17,9 +15,9 @@
 namespace fathom::server {
 namespace {
 
-/// Jobs of a batch that are divided: each is a decision of its own, while the batch's jobs are locked. The others are
+/// Jobs of a batch that are divided: each is a decision of its own, for which the batch's other jobs wait. The rest is
 /// looked at by the next cycle, which is called for.
-constexpr int kMaxDivided = 64;
+constexpr std::ptrdiff_t kMaxDivided = 64;
 
 } // namespace
 
@@ -84,7 +82,7 @@ Result<void> BatchPreparation::prepare(const WaitingJob& job)
         if (!metering) return metering.error();
         if (*metering) return {};
     }
-    if (current.may_divide) return divide(current, *request);
+    if (current.may_divide) return leave_undivided(current, *request);
     prepared_.ready.push_back({std::move(current), std::move(*request)});
     return {};
 }
@@ -92,12 +90,16 @@ Result<void> BatchPreparation::prepare(const WaitingJob& job)
 PreparedJobs BatchPreparation::take()
 {
     // Only now, since any job may have had the catalog read anew, and jobs of one kind are to ask for the same.
+    const auto renew = [this](const WaitingJob& job, RouteRequest& request) {
+        // Prices may be in another currency now.
+        if (is_fresh_) request.budget = make_route_terms(job.spec, *requests_->catalog(), requests_->now()).budget;
+    };
     for (BatchJob& ready : prepared_.ready) {
         tools_->ledger->gpu_shares.set(ready.request);
-        // Prices may be in another currency now.
-        if (is_fresh_)
-            ready.request.budget = make_route_terms(ready.job.spec, *requests_->catalog(), requests_->now()).budget;
+        renew(ready.job, ready.request);
     }
+    for (UndividedJob& undivided : prepared_.undivided)
+        renew(undivided.job, undivided.request);
     return std::move(prepared_);
 }
 
@@ -126,21 +128,15 @@ void BatchPreparation::ensure_fresh_catalog()
         tools_->ledger->units.reset();
         prepared_.gpu_rooms = read_use_of_units(*transaction_, *tools_->ledger, *catalog).gpu_rooms;
     }
-    idle_.reset(); // of the old one, too
     requests_->set_catalog(catalog, *tools_->columns);
 }
 
-Result<void> BatchPreparation::divide(const WaitingJob& job, const RouteRequest& request)
+Result<void> BatchPreparation::leave_undivided(const WaitingJob& job, const RouteRequest& request)
 {
-    if (++divided_ > kMaxDivided) return {};
-    const CatalogPointer& catalog = requests_->catalog();
-    if (!idle_)
-        idle_.emplace(catalog->unit_types, tools_->cache->knowledge_for(*catalog),
-                      UnitState{.calendar = &catalog->calendar, .now = requests_->now()});
-    Result<NewJobEvent> event = divide_waiting_job(*transaction_, job, idle_->decide(request));
-    if (!event) return event.error();
-    prepared_.events.push_back(std::move(*event));
-    notify(*transaction_, "route", "divided");
+    if (std::ssize(prepared_.undivided) >= kMaxDivided) return {};
+    Result<UndividedJob> undivided = read_undivided_job(*transaction_, job, request);
+    if (!undivided) return undivided.error();
+    prepared_.undivided.push_back(std::move(*undivided));
     return {};
 }
 

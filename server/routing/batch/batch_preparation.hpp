@@ -38,6 +38,7 @@ bool may_succeed_again(Errc code);
 /// What came of the jobs of a batch before the decision.
 struct PreparedJobs {
     std::vector<BatchJob> ready;         ///< to be decided, in the order in which they were prepared
+    std::vector<UndividedJob> undivided; ///< first it is decided whether they run whole or in parts
     std::vector<KnownGpuRoom> gpu_rooms; ///< that were read with a fresh catalog
     std::vector<MeteringStart> metering; ///< wait for probes from now on
     std::vector<std::string> metered;    ///< ids of those that wait for probes no longer
@@ -65,9 +66,9 @@ class BatchPreparation {
   private:
     /// Ends the job if its deadline has passed. @return false when there is time left.
     Result<bool> end_overdue(const WaitingJob& job);
-    /// Decides whether the job runs whole or in parts, unless enough of the batch were divided; it is claimed anew, as
+    /// Has it decided whether the job runs whole or in parts, unless enough of the batch are; it is claimed anew, as
     /// what it is then.
-    Result<void> divide(const WaitingJob& job, const RouteRequest& request);
+    Result<void> leave_undivided(const WaitingJob& job, const RouteRequest& request);
     /// Asks for the measurements that the job lacks. @return true when the job now waits for probes.
     Result<bool> meter(WaitingJob& job);
     void start_metering(const WaitingJob& job, const std::vector<std::string>& places, const RequestedProbes& probes);
@@ -85,8 +86,6 @@ class BatchPreparation {
     BatchRequests* requests_;
     bool is_fresh_ = false;
     std::map<std::string, RequestedProbes> requested_; ///< by job type, operators and unit types
-    std::optional<UnitLedger> idle_; ///< what jobs are divided by: of the catalog in use, without what runs there
-    int divided_ = 0;
     PreparedJobs prepared_;
 };
 

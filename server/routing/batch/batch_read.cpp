@@ -6,7 +6,6 @@
 #include "server/routing/batch/probe_hosts_store.hpp"
 #include "server/routing/in_use/device_tenants.hpp"
 #include "server/store/commit_without_wait.hpp"
-#include "server/store/log_after_commit.hpp"
 
 #include <pqxx/pqxx>
 
@@ -39,14 +38,6 @@ bool is_worth_a_look(const WaitingJob& job, bool is_tick, bool has_room)
     return is_tick || job.waiting_reason.empty() || job.state == JobState::kMetering || has_room;
 }
 
-void note_unroutable(const WaitingJob& job, const Error& error, WaitNotes& notes)
-{
-    const std::string reason = "cannot be routed: " + describe(error);
-    if (job.waiting_reason != reason)
-        log_after_commit(LogLevel::kError, "job_not_routed", {{"job_id", job.id.value}, {"error", describe(error)}});
-    notes.note_reason(job, reason);
-}
-
 /// What the projects of the decided jobs have and may have.
 void read_projects(pqxx::work& transaction, const BatchTools& tools, const CatalogSnapshot& catalog, ReadBatch& batch)
 {
@@ -61,15 +52,24 @@ void read_projects(pqxx::work& transaction, const BatchTools& tools, const Catal
         batch.input.quota_uses = select_quota_uses(transaction, {limited.begin(), limited.end()}, scores_of(catalog));
 }
 
+/// Other replicas leave these jobs to this one while it decides on them.
+void claim_decided(pqxx::work& transaction, const std::string& replica, const ReadBatch& batch)
+{
+    std::vector<std::string> ids;
+    for (const ReadyJob& job : batch.input.jobs)
+        ids.push_back(job.id);
+    for (const UndividedJob& one : batch.undivided)
+        ids.push_back(one.job.id.value);
+    if (!ids.empty()) replace_routing_claim(transaction, replica, ids, kClaimLifetime);
+}
+
 /// Makes the ready jobs the input of the plan, all but members of gangs that are not complete, which wait.
 void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests& requests,
                 const std::shared_ptr<const UnitTypeLoads>& loads, ReadBatch& batch)
 {
-    std::vector<std::string> ids;
     std::set<std::string> probed_centers;
     for (const std::size_t index : batch.decided) {
         const auto& [job, request] = batch.jobs[index];
-        ids.push_back(job.id.value);
         if (request.is_probe) probed_centers.insert(request.units.center);
         batch.input.jobs.push_back({.id = job.id.value,
                                     .request = request,
@@ -79,7 +79,7 @@ void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests&
                                     .gang_size = job.spec.gang.size,
                                     .kind = kind_of(job, requests.kind_of_spec(job.known))});
     }
-    if (ids.empty()) return;
+    if (batch.input.jobs.empty()) return;
     read_projects(transaction, tools, *requests.catalog(), batch);
     batch.input.loads = loads;
     batch.input.may_queue = true;
@@ -88,7 +88,6 @@ void read_input(pqxx::work& transaction, const BatchTools& tools, BatchRequests&
     const CycleLedger& ledger = *tools.ledger;
     batch.input.gpu_pairs =
         ledger.gpu_shares.pairs_among(batch.input.jobs, ledger.units ? ledger.units->gpus() : ledger.gpu_shares.gpus());
-    replace_routing_claim(transaction, tools.settings->replica.value, ids, kClaimLifetime);
 }
 
 /// Nothing was noted but claims, reasons of waits and priority ranks, all of which the next cycle finds again.
@@ -124,7 +123,7 @@ Result<PreparedJobs> prepare_jobs(pqxx::work& transaction, const BatchTools& too
         if (!is_worth_a_look(job, claimed.next.is_tick, has_free_unit || tools.ledger->queue_room.has_some)) continue;
         if (const Result<void> prepared = preparation.prepare(job); !prepared) {
             if (may_succeed_again(prepared.error().code)) return prepared.error();
-            note_unroutable(job, prepared.error(), notes);
+            notes.note_unroutable(job, prepared.error());
         }
     }
     return preparation.take();
@@ -153,11 +152,13 @@ Result<ReadBatch> read_batch(pqxx::work& transaction, const BatchTools& tools, B
     batch.report.metering = std::ssize(prepared->metering);
     if (!prepared->gpu_rooms.empty()) batch.gpu_rooms = std::move(prepared->gpu_rooms);
     batch.jobs = std::move(prepared->ready);
+    batch.undivided = std::move(prepared->undivided);
     DecidableJobs decidable = leave_out_gangs(transaction, batch.jobs);
     batch.report.waiting = decidable.waiting;
     batch.decided = std::move(decidable.jobs);
     append(notes, std::move(decidable.notes));
     read_input(transaction, tools, requests, loads, batch);
+    claim_decided(transaction, tools.settings->replica.value, batch);
     if (are_only_claims(*prepared)) commit_without_wait(transaction);
     write_notes(transaction, *prepared, notes);
     batch.report.has_free_unit = has_free_unit;

@@ -21,7 +21,10 @@ struct ReadBatch {
     std::vector<BatchJob> jobs;       ///< in order of id
     std::vector<std::size_t> decided; ///< which of them are the jobs of the input
     ScheduleInput input;
+    std::vector<UndividedJob> undivided; ///< whether they run whole or in parts is decided now, and nothing else
     std::vector<KnownGpuRoom> gpu_rooms; ///< for the ledger of the cycle, where it has none yet that serves
+
+    bool has_ready() const { return !input.jobs.empty() || !undivided.empty(); }
 };
 
 /// Claims jobs and reads what they are decided by. Does what comes before a decision: ends what is overdue, has

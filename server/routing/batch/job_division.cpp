@@ -1,7 +1,6 @@
 #include "server/routing/batch/job_division.hpp"
 
 #include "core/decide/prediction/job_split.hpp"
-#include "core/model/job_parts.hpp"
 #include "server/store/column.hpp"
 #include "server/store/statement.hpp"
 
@@ -55,28 +54,42 @@ JobSteps divide_by(const JobSpec& whole, JobSteps steps, std::span<const DeviceC
 
 } // namespace
 
-Result<NewJobEvent> divide_waiting_job(pqxx::work& transaction, const WaitingJob& job, const Decision& whole)
+Result<UndividedJob> read_undivided_job(pqxx::work& transaction, const WaitingJob& job, const RouteRequest& request)
 {
     const pqxx::row row = exec(transaction, kSelectSteps, job.id.value)[0];
     Json spec = to_json_value(row["spec"]);
-    Result<JobSteps> stored = parse_stored_steps(to_json_value(row["steps"]));
-    if (!stored) return stored.error();
-    const Result<JobSpec> submitted = whole_of(*stored, spec);
+    Result<JobSteps> steps = parse_stored_steps(to_json_value(row["steps"]));
+    if (!steps) return steps.error();
+    Result<JobSpec> submitted = whole_of(*steps, spec);
     if (!submitted) return submitted.error();
-    JobSteps steps = divide_by(*submitted, std::move(*stored), whole.devices);
+    return UndividedJob{job, request, std::move(*steps), std::move(spec), std::move(*submitted)};
+}
+
+Result<DecidedDivision> divide_job(const UndividedJob& undivided, const Decision& whole)
+{
+    const WaitingJob& job = undivided.job;
+    Json spec = undivided.spec;
+    JobSteps steps = divide_by(undivided.submitted, undivided.steps, whole.devices);
     if (!steps.parts.empty()) {
-        const Result<JobSpec> first = spec_of_part(*submitted, steps);
+        const Result<JobSpec> first = spec_of_part(undivided.submitted, steps);
         if (!first) return first.error();
         steps.type = type_of_part(job.job_type, steps);
         steps.whole = std::exchange(spec, to_json(*first));
     }
-    exec(transaction, kUpdateDivided, job.id.value, to_json(steps).dump(), spec.dump());
-    NewJobEvent event;
-    event.job_id = job.id;
-    event.state = JobState::kQueued;
-    event.cause = cause_of(steps);
-    event.evidence = {{"division", steps.division}};
-    return event;
+    DecidedDivision division;
+    division.job = {job.id, job.version};
+    division.steps = to_json(steps).dump();
+    division.spec = spec.dump();
+    division.event.job_id = job.id;
+    division.event.state = JobState::kQueued;
+    division.event.cause = cause_of(steps);
+    division.event.evidence = {{"division", steps.division}};
+    return division;
+}
+
+void update_to_divided(pqxx::work& transaction, const DecidedDivision& division)
+{
+    exec(transaction, kUpdateDivided, division.job.id.value, division.steps, division.spec);
 }
 
 } // namespace fathom::server

@@ -3,6 +3,7 @@
 #include "core/schedule/schedule.hpp"
 #include "server/catalog/catalog_snapshot.hpp"
 #include "server/routing/batch/batch_report.hpp"
+#include "server/routing/batch/job_division.hpp"
 #include "server/routing/batch/prediction_store.hpp"
 #include "server/routing/batch/routing_store.hpp"
 
@@ -48,6 +49,8 @@ struct WaitNotes {
     /// If it is another one than the job had.
     void note_reason(const WaitingJob& job, const std::string& reason);
     void note_rank(const WaitingJob& job, double rank);
+    /// That the job cannot be routed. It is logged, too, once the transaction that finds it has been committed.
+    void note_unroutable(const WaitingJob& job, const Error& error);
 };
 
 /// What was decided on a batch, to be written where it still holds.
@@ -59,6 +62,7 @@ struct PlannedBatch {
     std::vector<DecidedJob> changed_jobs;
     std::vector<Placement> placements;
     std::vector<GangEnd> gang_ends;
+    std::vector<DecidedDivision> divisions;
     WaitNotes notes;
 };
 

@@ -25,7 +25,7 @@ class SchedulingBatch {
     /// As read_batch().
     Result<void> read(pqxx::work& transaction, CycleCursor state, std::int64_t limit);
     /// After read(): whether there are jobs to decide on; else report() is all.
-    bool has_ready() const { return !read_.input.jobs.empty(); }
+    bool has_ready() const { return read_.has_ready(); }
     const BatchReport& report() const { return read_.report; }
     /// As plan_batch(); once, after read().
     Result<void> plan();

@@ -281,6 +281,8 @@ int main(int argc, char** argv)
                                                  {"handles_for_others", handles_for_others},
                                                  {"holds", holds},
                                                  {"idle_children", idle_children},
+                                                 {"kernels", kernels},
+                                                 {"kernels_of_contexts", kernels_of_contexts},
                                                  {"launch_cooperative", launch_cooperative},
                                                  {"launch_ex", launch_ex},
                                                  {"launch_graph", launch_graph},

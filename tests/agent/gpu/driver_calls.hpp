@@ -42,6 +42,8 @@ void contexts();
 void mapped();
 void handles_for_others();
 void holds();
+void kernels();
+void kernels_of_contexts();
 void view();
 void view_alone();
 void capture();

@@ -134,6 +134,11 @@ def test_a_jax_without_marked_steps_is_left_alone(packages):
     assert run(packages, "import jax\nprint(hasattr(jax.profiler, 'StepTraceAnnotation'))") == "False\n"
 
 
+@pytest.mark.parametrize("preload", [True, False])
+def test_a_program_may_tell_the_size_of_its_input_whether_the_library_is_there_or_not(packages, preload):
+    assert run(packages, "import fathom_gpu\nfathom_gpu.set_input_size(200)\nprint(fathom_gpu.is_present())", preload) == f"{preload}\n"
+
+
 def test_without_the_library_jax_is_left_alone(packages):
     program = COUNTED + "import jax\nwith jax.profiler.StepTraceAnnotation('train'):\n    pass\n"
     assert run(packages, program, preload=False) == "left train True\n"

@@ -88,6 +88,38 @@ TEST(SharedGpuDetails, SayWhatSharingCosts)
     EXPECT_THAT(cost().second.text, EndsWith("kept, 60 iterations of 80 to 125 that others of its kind had"));
     own.expected_iterations->mean_error = 0.06;
     EXPECT_THAT(cost().second.text, EndsWith("of its kind had (6 % off on average)"));
+    own.input_size = 4096;
+    EXPECT_THAT(cost().second.text, EndsWith("on average), input of size 4096"));
+}
+
+TEST(SharedGpuDetails, TellOfTheKernelsThatTakeLongest)
+{
+    SharedGpuJob own = program_of("job_a");
+    own.kernels = {
+        {.name = "sgemm",
+         .grid = {128, 4, 1},
+         .block = {256, 1, 1},
+         .launches = 250,
+         .timed = 8,
+         .least_s = 0.0019,
+         .mean_s = 0.002,
+         .expected =
+             ExpectedKernelTime{.likely_s = 0.002, .low_s = 0.0018, .high_s = 0.0022, .runs = 5, .mean_error = 0.06}},
+        {.name = "fill", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1}};
+    const std::vector<std::string> lines{
+        "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed), expected "
+        "1.80–2.20 ms by 5 runs of its kind (6 % off on average)",
+        "fill, 1x1x1 blocks of 32x1x1 threads: 1 launch"};
+    const Json gpus = gpu_with({own}, 1);
+    Json kept = Json::array({Json{{"gpu", "GPU-1"}, {"neighbours", Json::array()}, {"other_count", 0}}});
+    kept[0]["programs"] = gpus[0]["jobs"];
+
+    for (const auto& details : {shared_gpu_details(gpus, "job_a"), unit_gpu_details(gpus), kept_gpu_details(kept)}) {
+        ASSERT_GE(details.size(), 2U);
+        EXPECT_THAT(details[details.size() - 2].first, EndsWith("  Kernel"));
+        EXPECT_EQ(details[details.size() - 2].second.text, lines[0]);
+        EXPECT_EQ(details.back().second.text, lines[1]);
+    }
 }
 
 TEST(UnitGpuDetails, TellOfEachGpuAndOfEachProgramOnIt)

@@ -11,6 +11,20 @@ namespace {
 using testing::Contains;
 using testing::Field;
 
+std::vector<KernelUse> two_kernels()
+{
+    return {{.name = "sgemm",
+             .grid = {128, 4, 1},
+             .block = {256, 1, 1},
+             .shared_bytes = 1024,
+             .launches = 250,
+             .timed = 8,
+             .least_s = 0.0019,
+             .mean_s = 0.002,
+             .expected = ExpectedKernelTime{0.002, 0.0018, 0.0022, 5, 0.06}},
+            {.name = "fill", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1}};
+}
+
 GpuMemoryReport report_with(std::size_t jobs)
 {
     SharedGpu gpu{.gpu = "GPU-1", .capacity_bytes = 80, .persistent_bytes = 8, .temporary_bytes = 40, .free_bytes = 32};
@@ -30,6 +44,8 @@ GpuMemoryReport report_with(std::size_t jobs)
              .iteration_confidence = i == 1 ? std::optional(0.75) : std::nullopt,
              .kept_pace = i == 1 ? std::optional(0.5) : std::nullopt,
              .expected_iterations = i == 1 ? std::optional(ExpectedIterations{100, 80, 125, 5, 0.25}) : std::nullopt,
+             .input_size = i == 1 ? std::optional(4096.0) : std::nullopt,
+             .kernels = i == 1 ? two_kernels() : std::vector<KernelUse>{},
              .switch_s = 0.25});
     gpu.job_count = std::ssize(gpu.jobs);
     return {{gpu}};
@@ -43,6 +59,37 @@ TEST(GpuMemoryReport, IsReadAsItWasWritten)
 
     EXPECT_EQ(to_json(read_gpu_memory_report(reader, errors)), written);
     EXPECT_TRUE(errors.empty());
+    EXPECT_FALSE(written["gpus"][0]["jobs"][0].contains("kernels")) << "as older agents have it";
+    EXPECT_EQ(written["gpus"][0]["jobs"][1]["kernels"][0]["mean_s"], 0.002);
+    EXPECT_FALSE(written["gpus"][0]["jobs"][1]["kernels"][1].contains("mean_s")) << "no launch was timed";
+}
+
+TEST(GpuMemoryReport, OfTooManyOrWrongKernelsIsRefusedWithThePlace)
+{
+    Json wrong = to_json(report_with(2));
+    Json& kernels = wrong["gpus"][0]["jobs"][1]["kernels"];
+    kernels[0]["grid"] = {1, 0, 1};
+    kernels[0]["block"] = {1, 1};
+    kernels[0]["launches"] = 0;
+    kernels[0]["expected"]["runs"] = 0;
+    kernels[1]["name"] = "";
+    kernels.push_back("x");
+    std::vector<FieldError> errors;
+    ObjectReader reader(wrong, "", errors);
+    read_gpu_memory_report(reader, errors);
+    for (const char* field : {"grid", "block", "launches", "expected.runs"})
+        EXPECT_THAT(errors, Contains(Field(&FieldError::field, std::string("gpus[0].jobs[1].kernels[0].") + field)));
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[1].name")));
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[2]")));
+
+    Json many = to_json(report_with(2));
+    Json& all = many["gpus"][0]["jobs"][1]["kernels"];
+    while (all.size() <= kMaxKernelsOfProgram)
+        all.push_back(Json(all[0]));
+    std::vector<FieldError> more;
+    ObjectReader again(many, "", more);
+    read_gpu_memory_report(again, more);
+    EXPECT_THAT(more, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels")));
 }
 
 TEST(GpuMemoryReport, AnIntervalWithoutAnEndIsWrittenSoThatItIsRead)

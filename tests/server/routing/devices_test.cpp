@@ -311,6 +311,36 @@ TEST_F(ExclusiveJobs, WaitForGpuMemoryThatOthersHave)
     EXPECT_EQ(state_of(submit_needing(6)), "placed");
 }
 
+TEST_F(ExclusiveJobs, ANeedThatTheManagerHasToldOfCountsOnce)
+{
+    constexpr std::int64_t kPiece = kGpuPieceBytes;
+    const auto report = [&](std::int64_t persistent, const Json& jobs) {
+        GpuMemoryReport told;
+        told.gpus.push_back({.gpu = "GPU-1", .capacity_bytes = 16 * kPiece, .persistent_bytes = persistent});
+        Json json = to_json(told)["gpus"][0];
+        json["jobs"] = jobs;
+        sql("INSERT INTO shared_gpu (center_id, gpu, report) SELECT id, 'GPU-1', '" + json.dump() +
+            "' FROM center WHERE name = 'alpha' ON CONFLICT (center_id, gpu) DO UPDATE SET report = excluded.report");
+    };
+    const auto submit_needing = [&](std::int64_t pieces) {
+        const JobId job = submit(spec(
+            {{"units", {{"type", "gpu"}, {"count", 1}, {"gpu_memory", {{"persistent_bytes", pieces * kPiece}}}}}}));
+        route();
+        return job;
+    };
+    report(0, Json::array());
+    reload_catalog();
+    const JobId first = submit_needing(8);
+    const JobId second = submit_needing(4);
+    ASSERT_EQ(state_of(first), "placed");
+    ASSERT_EQ(state_of(second), "placed");
+
+    report(12 * kPiece, Json::array({{{"job", first.value}}, {{"job", second.value}}, {{"job", "another"}}}));
+    EXPECT_EQ(state_of(submit_needing(4)), "placed") << "12 of 16 are taken, not 24";
+    report(8 * kPiece, Json::array({{{"job", first.value}}}));
+    EXPECT_EQ(state_of(submit_needing(1)), "queued") << "of the second and third the manager knows nothing: 16 are";
+}
+
 TEST_F(ExclusiveJobs, WhatEarlierRunsHadIsExpectedOfThoseWhoHaveToldTheManagerNothingYet)
 {
     constexpr std::int64_t kPiece = kGpuPieceBytes;

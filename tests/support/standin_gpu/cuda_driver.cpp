@@ -149,6 +149,7 @@ Status cuCtxDestroy_v2(Context context)
         if (block->second.context == own && !is_pools) drop_block(block);
     }
     std::erase_if(one.captures, [&](const auto& entry) { return entry.second.context == own; });
+    std::erase_if(one.events, [&](const auto& entry) { return entry.second.context == own; });
     std::erase_if(one.peers, [&](const auto& pair) { return pair.first == own || pair.second == own; });
     one.contexts.erase(own);
     std::erase(contexts_of_thread(), own);

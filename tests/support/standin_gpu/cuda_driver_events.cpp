@@ -148,6 +148,8 @@ Status cuEventRecord(Event event, Stream stream)
         if (capture_of(stream) != nullptr) fault("an event is recorded in a capture, which is not here");
         charge_call();
         OwnEvent& own = event_of(event);
+        const OwnStream* const where = stream_of(stream);
+        if (own.context != (where == nullptr ? context : where->context)) return kInvalidHandle;
         number = ++own.recorded;
         if (is_virtual()) {
             own.at_ns = done_at(*context, stream_of(stream));

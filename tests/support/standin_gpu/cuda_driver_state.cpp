@@ -176,7 +176,7 @@ void work()
         one.working_in = launch.context;
         lock.unlock();
         run(launch);
-        if (least_time.count() > 0 && !is_virtual()) std::this_thread::sleep_for(least_time);
+        if (least_time.count() > 0 && launch.engine && !is_virtual()) std::this_thread::sleep_for(least_time);
         lock.lock();
         one.is_working = false;
         one.queue_changed.notify_all();

@@ -127,6 +127,28 @@ Status cuModuleGetFunction(void** function, void* module, const char* name)
     return kSuccess;
 }
 
+Status cuLibraryGetKernel(void** kernel, void* library, const char* name)
+{
+    {
+        const std::scoped_lock lock(driver().mutex);
+        if (!driver().modules.contains(library)) fault("a kernel of no library is asked for");
+    }
+    return cuModuleGetFunction(kernel, library, name);
+}
+
+/// Both can be launched.
+Status cuKernelGetFunction(void** function, void* kernel)
+{
+    CHECK_CONTEXT;
+    (void)context;
+    const std::scoped_lock lock(driver().mutex);
+    if (!driver().kernels.contains(static_cast<Kernel*>(kernel))) fault("a function of no kernel is asked for");
+    auto* const made = new Kernel(*static_cast<Kernel*>(kernel));
+    driver().kernels.insert(made);
+    *function = made;
+    return kSuccess;
+}
+
 Status cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                       unsigned block_y, unsigned block_z, unsigned /*shared*/, Stream stream, void** parameters,
                       void** extra)

@@ -235,6 +235,28 @@ TEST(TurnPairs, WhoIsExpectedToEndSoonKeepsItsTurn)
     EXPECT_NE(beyond.find_worse({{"a", 5}, {"b", 5}}), "") << "it goes on longer than any before";
 }
 
+TEST(TurnPairs, HowManyIterationsAProgramHasIsLearnedByTheSizeOfItsInput)
+{
+    TurnPairs all(2);
+    const auto end_with_size = [&all](double size, int iterations) {
+        all.add("earlier", {.kind = "solve"});
+        all.set_input_size("earlier", size); // as soon as it knows
+        all.run_beside("earlier", {});
+        iterate(all, "earlier", 0.1, iterations);
+        all.remove("earlier");
+    };
+    for (int round = 0; round < 4; ++round) {
+        end_with_size(10, 20);
+        end_with_size(40, 80);
+    }
+    all.set_input_size("nobody", 10);
+
+    ASSERT_TRUE(all.expected_iterations("solve", 160));
+    EXPECT_NEAR(all.expected_iterations("solve", 160)->likely, 320, 16);
+    EXPECT_FALSE(all.expected_iterations("solve")) << "those that do not tell it are apart";
+    EXPECT_FALSE(all.expected_iterations("render", 160));
+}
+
 TEST(TurnPairs, WhatIsLearnedOfIterationsIsBounded)
 {
     TurnPairs all(2);
