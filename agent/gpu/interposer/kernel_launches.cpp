@@ -131,11 +131,11 @@ KernelLaunches::Ticket KernelLaunches::begin_timing(Entry& entry, const KernelLa
     collect();
     cuda::Context context = nullptr;
     if (driver().ctx_get_current(&context) != cuda::kSuccess || context == nullptr) return {};
+    // The launches before this one have loaded its code, so that nothing is loaded for the question.
+    if (entry.need.registers == 0) entry.need = need_of(launch.function);
     Timing* const timing = free_timing(context);
     // A stream of another context than the current one has no events of this one.
     if (timing == nullptr || driver().event_record(timing->before, launch.stream) != cuda::kSuccess) return {};
-    // The launches before this one have loaded its code, so that nothing is loaded for the question.
-    if (entry.need.registers == 0) entry.need = need_of(launch.function);
     timing->state = State::kLaunching;
     timing->number = ++last_number_;
     timing->entry = &entry;
