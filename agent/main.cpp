@@ -1,4 +1,11 @@
-#include "agent/app/commands.hpp"
+#include "agent/app/balance_command.hpp"
+#include "agent/app/catalog_command.hpp"
+#include "agent/app/enrol.hpp"
+#include "agent/app/gpu_memory_command.hpp"
+#include "agent/app/probe_request.hpp"
+#include "agent/app/run.hpp"
+#include "agent/app/sub_unit_request.hpp"
+#include "agent/app/supervise_command.hpp"
 
 #include <iostream>
 #include <string_view>

@@ -1,5 +1,6 @@
 #include "server/app/application.hpp"
 #include "server/app/backup/database_commands.hpp"
+#include "server/app/backup/move_database.hpp"
 
 #include <iostream>
 #include <string_view>

@@ -1,5 +1,6 @@
+#include "agent/app/balance_command.hpp"
+
 #include "agent/app/agent_folder.hpp"
-#include "agent/app/commands.hpp"
 #include "agent/balance/trace_reader.hpp"
 
 #include <CLI/CLI.hpp>

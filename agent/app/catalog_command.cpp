@@ -1,13 +1,8 @@
-#include "agent/app/commands.hpp"
-#include "agent/app/job_executor.hpp"
-#include "agent/executor/local/fork_server.hpp"
-#include "agent/executor/local/supervise.hpp"
-#include "agent/executor/local/system_call_filter.hpp"
-#include "core/base/process_limits.hpp"
+#include "agent/app/catalog_command.hpp"
 
-#include <cstdlib>
+#include "agent/app/job_executor.hpp"
+
 #include <iostream>
-#include <unistd.h>
 
 namespace fathom::agent {
 namespace {
@@ -37,22 +32,6 @@ int catalog_command(int argc, const char* const* argv)
         return 1;
     }
     std::cout << to_json(offer->catalog).dump(2) << "\n";
-    return 0;
-}
-
-int supervise_command(int argc, const char* const* argv)
-{
-    const Result<Isolation> isolation =
-        argc == 3 ? decode_isolation(argv[2]) : Result<Isolation>(Error{Errc::kInvalid, "not the agent's call"});
-    if (!isolation) {
-        std::cerr << "fathom-agent supervise: is started by fathom-agent run only\n";
-        return 2;
-    }
-    set_descriptor_limit(std::strtoul(argv[1], nullptr, 10)); // the agent itself may have more
-    // Made once, for all that are forked.
-    const std::optional<SystemCallFilter> filter =
-        isolation->filters_system_calls ? std::optional<SystemCallFilter>(std::in_place) : std::nullopt;
-    if (serve_forks()) supervise(*isolation, filter ? &*filter : nullptr);
     return 0;
 }
 

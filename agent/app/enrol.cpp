@@ -1,5 +1,6 @@
+#include "agent/app/enrol.hpp"
+
 #include "agent/app/agent_folder.hpp"
-#include "agent/app/commands.hpp"
 #include "agent/app/state_folder.hpp"
 #include "agent/link/enrolment.hpp"
 #include "core/base/file.hpp"

@@ -1,4 +1,5 @@
-#include "agent/app/commands.hpp"
+#include "agent/app/gpu_memory_command.hpp"
+
 #include "agent/app/gpu_memory_start.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"

@@ -1,7 +1,6 @@
 #include "agent/app/probe_request.hpp"
 
 #include "agent/app/agent_folder.hpp"
-#include "agent/app/commands.hpp"
 #include "core/base/file.hpp"
 
 #include <CLI/CLI.hpp>

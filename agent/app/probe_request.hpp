@@ -27,4 +27,8 @@ class ProbeRequestFile {
 /// Cut to what the metascheduler takes, without control characters; never empty.
 std::string clean_reason(const std::string& text);
 
+/// `fathom-agent request-probes`: asks to be measured anew.
+/// @return the exit code: 0 done, 1 failed (the reason is on standard error), 2 wrong use.
+int request_probes_command(int argc, const char* const* argv);
+
 } // namespace fathom::agent

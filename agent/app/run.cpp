@@ -1,4 +1,5 @@
-#include "agent/app/commands.hpp"
+#include "agent/app/run.hpp"
+
 #include "agent/app/daemon.hpp"
 #include "agent/app/helper.hpp"
 #include "core/base/process_limits.hpp"

@@ -1,7 +1,6 @@
 #include "agent/app/sub_unit_request.hpp"
 
 #include "agent/app/agent_folder.hpp"
-#include "agent/app/commands.hpp"
 #include "agent/app/probe_request.hpp"
 #include "core/base/file.hpp"
 #include "core/base/json_reader.hpp"

@@ -24,4 +24,8 @@ class SubUnitRequestFile {
     std::filesystem::path path_;
 };
 
+/// `fathom-agent request-sub-units`: asks to give up or to gain sub-units.
+/// @return the exit code: 0 done, 1 failed (the reason is on standard error), 2 wrong use.
+int request_sub_units_command(int argc, const char* const* argv);
+
 } // namespace fathom::agent

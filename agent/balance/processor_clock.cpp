@@ -1,9 +1,9 @@
 #include "agent/balance/processor_clock.hpp"
 
 #include "agent/balance/knob_file.hpp"
+#include "core/base/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace fathom::agent {
 namespace {
@@ -14,9 +14,9 @@ Result<std::int64_t> read_khz(const std::filesystem::path& path)
 {
     const Result<std::string> text = read_knob(path);
     if (!text) return text.error();
-    std::int64_t khz = 0;
-    const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), khz);
-    if (code != std::errc() || khz <= 0) return Error{Errc::kConflict, path.string() + " holds no frequency"};
+    std::string_view rest = *text;
+    const std::int64_t khz = take_number<std::int64_t>(rest).value_or(0);
+    if (khz <= 0) return Error{Errc::kConflict, path.string() + " holds no frequency"};
     return khz;
 }
 

@@ -1,7 +1,8 @@
 #include "agent/config/cpu_list.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <bitset>
-#include <charconv>
 #include <sched.h>
 
 namespace fathom::agent {
@@ -10,12 +11,10 @@ namespace {
 constexpr std::int64_t kMaxCpu = 65535;
 
 /// Reads a number from the front of `text` and removes it; false when there is none.
-bool take_number(std::string_view& text, std::int64_t& number)
+bool take_cpu(std::string_view& text, std::int64_t& number)
 {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || number < 0 || number > kMaxCpu) return false;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return true;
+    number = take_number<std::int64_t>(text).value_or(-1);
+    return number >= 0 && number <= kMaxCpu;
 }
 
 } // namespace
@@ -26,11 +25,11 @@ Result<std::vector<std::int64_t>> parse_cpu_list(std::string_view text)
     std::bitset<kMaxCpu + 1> named;
     while (!text.empty()) {
         std::int64_t first = 0;
-        if (!take_number(text, first)) return malformed;
+        if (!take_cpu(text, first)) return malformed;
         std::int64_t last = first;
         if (text.starts_with('-')) {
             text.remove_prefix(1);
-            if (!take_number(text, last) || last < first) return malformed;
+            if (!take_cpu(text, last) || last < first) return malformed;
         }
         for (std::int64_t cpu = first; cpu <= last; ++cpu)
             named.set(static_cast<std::size_t>(cpu));

@@ -73,9 +73,8 @@ std::string api_of_environment()
     return std::string("https://") + (is_ipv6 ? "[" : "") + host + (is_ipv6 ? "]" : "") + ":" + port;
 }
 
-} // namespace
-
-std::vector<SettingSpec> kubernetes_settings()
+/// Where the cluster is, and who asks it.
+std::vector<SettingSpec> cluster_settings()
 {
     const std::string folder = kAccountFolder;
     return {
@@ -89,6 +88,13 @@ std::vector<SettingSpec> kubernetes_settings()
         {"kubernetes_center", "fathom",
          "with Kubernetes: label value of this agent's Jobs; another one for each center in a namespace",
          check_center_label},
+    };
+}
+
+/// What its pods are made of.
+std::vector<SettingSpec> pod_settings()
+{
+    return {
         {"kubernetes_image", "", "with Kubernetes: image of jobs"},
         {"kubernetes_probe_image", "", "with Kubernetes: image of probes; empty: that of jobs"},
         {"kubernetes_job_images", "refuse",
@@ -103,12 +109,26 @@ std::vector<SettingSpec> kubernetes_settings()
          "with Kubernetes: claim of the volume with that folder; empty: it is a folder of the nodes", check_names},
         {"kubernetes_volume_folder", "",
          "with Kubernetes: where that volume is mounted here; empty: at kubernetes_work_folder", check_absolute},
+    };
+}
+
+/// Which units it has.
+std::vector<SettingSpec> node_settings()
+{
+    return {
         {"kubernetes_node_selector", "",
          "with Kubernetes: labels of the nodes to offer, label=value, commas between them; empty: all", check_names},
         {"kubernetes_unit_labels", "node.kubernetes.io/instance-type,kubernetes.io/arch,nvidia.com/gpu.product",
          "with Kubernetes: nodes that are alike in these labels are one unit type", check_names},
         {"kubernetes_device_resources", "cuda=nvidia.com/gpu",
          "with Kubernetes: what device plugins call devices, resource type=resource, commas between them", check_names},
+    };
+}
+
+/// How its pods start and end, and as whom.
+std::vector<SettingSpec> run_settings()
+{
+    return {
         {"kubernetes_start_limit_s", "600",
          "with Kubernetes: how long a pod may be held up, by an image that cannot be pulled, say, before its attempt "
          "fails",
@@ -124,6 +144,18 @@ std::vector<SettingSpec> kubernetes_settings()
         {"kubernetes_priority_class", "", "with Kubernetes: priority class of pods; empty: the cluster's default",
          check_names},
     };
+}
+
+} // namespace
+
+std::vector<SettingSpec> kubernetes_settings()
+{
+    std::vector<SettingSpec> all;
+    for (const auto& part : {cluster_settings, pod_settings, node_settings, run_settings}) {
+        const std::vector<SettingSpec> specs = part();
+        all.insert(all.end(), specs.begin(), specs.end());
+    }
+    return all;
 }
 
 KubernetesConfig read_kubernetes_settings(const Settings& settings)

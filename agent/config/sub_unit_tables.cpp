@@ -1,5 +1,7 @@
 #include "agent/config/sub_unit_tables.hpp"
 
+#include "core/model/name_limits.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -20,7 +22,7 @@ SubUnitRule read_rule(const Json& json, const std::string& path, const std::vect
     ObjectReader reader(json, path, errors);
     SubUnitRule rule;
     rule.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
-    rule.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
+    rule.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
     if (!is_unit_type(rule.unit_type, unit_types)) reader.fail("unit_type", "is no unit type of this file");
     rule.sub_units_per_unit = reader.optional_integer("sub_units_per_unit", 1, kMaxSubUnits).value_or(1);
     rule.total = reader.required_integer("total", 0, kMaxSubUnits);

@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/audit.hpp"
+
 #include "cli/client/json_view.hpp"
 
 namespace fathom::cli {

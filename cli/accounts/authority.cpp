@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/authority.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"

@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/project.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -316,16 +317,12 @@ void add_member_commands(CLI::App& project, Invocation& invocation)
 void add_project_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "project", "Projects: shares, quotas, and what they have used");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Projects with settings of their own", "fathom project list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_projects);
+    add_list_verb(noun, invocation, "Projects with settings of their own", "fathom project list", list_projects);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(noun, "show", "Settings, what it has used this month, and its standing in fair sharing",
-                              "fathom project show materials");
-    add_required(show, "NAME", show_options->name, "The project");
-    on_chosen(show, invocation, std::move(show_options), show_project);
+    add_named_verb(noun, invocation,
+                   {"show", "Settings, what it has used this month, and its standing in fair sharing",
+                    "fathom project show materials"},
+                   {"NAME", "The project"}, show_project);
 
     add_set(noun, invocation);
     add_member_commands(noun, invocation);

@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/token.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/client/role_option.hpp"
 
@@ -82,16 +83,11 @@ void add_token_commands(CLI::App& app, Invocation& invocation)
                       "Write the token there, readable by you only, and not to the terminal");
     on_chosen(create, invocation, std::move(create_options), create_token);
 
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every token, without its secret", "fathom token list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_tokens);
+    add_list_verb(noun, invocation, "Every token, without its secret", "fathom token list", list_tokens);
 
-    auto revoke_options = std::make_shared<NameOptions>();
-    CLI::App& revoke =
-        add_verb(noun, "revoke", "Refuse a token from now on", "fathom token revoke tok_01JD0000000000000000000000");
-    add_required(revoke, "ID", revoke_options->name, "The token's id, as `fathom token list` shows it");
-    on_chosen(revoke, invocation, std::move(revoke_options), revoke_token);
+    add_named_verb(noun, invocation,
+                   {"revoke", "Refuse a token from now on", "fathom token revoke tok_01JD0000000000000000000000"},
+                   {"ID", "The token's id, as `fathom token list` shows it"}, revoke_token);
 }
 
 } // namespace fathom::cli

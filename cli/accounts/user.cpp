@@ -1,4 +1,5 @@
-#include "cli/accounts/commands.hpp"
+#include "cli/accounts/user.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/client/role_option.hpp"
 #include "core/base/file.hpp"
@@ -197,10 +198,7 @@ void add_user_commands(CLI::App& app, Invocation& invocation)
     add_password_options(create, create_options->password);
     on_chosen(create, invocation, std::move(create_options), create_user);
 
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every account", "fathom user list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_users);
+    add_list_verb(noun, invocation, "Every account", "fathom user list", list_users);
 
     auto change_options = std::make_shared<ChangeUserOptions>();
     CLI::App& change = add_verb(noun, "change", "Another role or password", "fathom user change ada --new-password");

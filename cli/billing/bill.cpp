@@ -1,4 +1,8 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill.hpp"
+
+#include "cli/billing/bill_export.hpp"
+#include "cli/billing/bill_reconcile.hpp"
+#include "cli/billing/bill_schedule.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/secret.hpp"
@@ -257,11 +261,9 @@ void add_bill_commands(CLI::App& app, Invocation& invocation)
     add_bill_reconcile(noun, invocation);
     on_chosen(add_verb(noun, "periods", "Months, and which of them are closed", "fathom bill periods"), invocation,
               std::make_shared<NoOptions>(), list_periods);
-    auto close_options = std::make_shared<NameOptions>();
-    CLI::App& close =
-        add_verb(noun, "close", "Close a month: nothing is posted to it any more", "fathom bill close 2026-11");
-    add_required(close, "PERIOD", close_options->name, "The month: 2026-11");
-    on_chosen(close, invocation, std::move(close_options), close_period);
+    add_named_verb(noun, invocation,
+                   {"close", "Close a month: nothing is posted to it any more", "fathom bill close 2026-11"},
+                   {"PERIOD", "The month: 2026-11"}, close_period);
     on_chosen(add_verb(noun, "verify", "Check the whole ledger, here and at the server", "fathom bill verify"),
               invocation, std::make_shared<NoOptions>(), verify_ledger);
 }

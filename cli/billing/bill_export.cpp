@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill_export.hpp"
+
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
 #include "core/base/sha256.hpp"

@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill_reconcile.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"

@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/bill_schedule.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/client/schedule_text.hpp"
 #include "cli/text/format_units.hpp"
@@ -201,10 +202,8 @@ void add_change(CLI::App& noun, Invocation& invocation)
 void add_named(CLI::App& noun, Invocation& invocation, const std::string& verb, const std::string& what,
                Outcome (*act)(Session&, const NameOptions&))
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& added = add_verb(noun, verb, what, "fathom bill schedule " + verb + " accountants");
-    add_required(added, "NAME", options->name, "The schedule's name or id");
-    on_chosen(added, invocation, std::move(options), act);
+    add_named_verb(noun, invocation, {verb, what, "fathom bill schedule " + verb + " accountants"},
+                   {"NAME", "The schedule's name or id"}, act);
 }
 
 } // namespace
@@ -212,10 +211,7 @@ void add_named(CLI::App& noun, Invocation& invocation, const std::string& verb, 
 void add_bill_schedule(CLI::App& bill, Invocation& invocation)
 {
     CLI::App& noun = add_noun(bill, "schedule", "Exports that the server writes by the clock");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every schedule with its next run", "fathom bill schedule list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_schedules);
+    add_list_verb(noun, invocation, "Every schedule with its next run", "fathom bill schedule list", list_schedules);
     add_named(noun, invocation, "show", "One schedule, with how its last run went", show_schedule);
     add_add(noun, invocation);
     add_change(noun, invocation);

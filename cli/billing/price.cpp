@@ -1,4 +1,5 @@
-#include "cli/billing/commands.hpp"
+#include "cli/billing/price.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
@@ -182,10 +183,7 @@ void add_price_commands(CLI::App& app, Invocation& invocation)
     show.add_option("VERSION", show_options->version, "A version as `fathom price list` shows it (default: current)");
     on_chosen(show, invocation, std::move(show_options), show_prices);
 
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Versions of the price book, newest first", "fathom price list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_prices);
+    add_list_verb(noun, invocation, "Versions of the price book, newest first", "fathom price list", list_prices);
 
     auto set_options = std::make_shared<SetOptions>();
     CLI::App& set = add_verb(

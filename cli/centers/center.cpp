@@ -1,4 +1,7 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/center.hpp"
+
+#include "cli/centers/enrolment_token.hpp"
+#include "cli/centers/resources.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -185,10 +188,8 @@ Outcome release_center(Session& session, const NameOptions& options)
 void add_named(CLI::App& center, Invocation& invocation, const std::string& verb, const std::string& description,
                Outcome (*action)(Session&, const NameOptions&))
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& command = add_verb(center, verb, description, "fathom center " + verb + " alpha");
-    add_required(command, "CENTER", options->name, "Name or id of the center");
-    on_chosen(command, invocation, std::move(options), action);
+    add_named_verb(center, invocation, {verb, description, "fathom center " + verb + " alpha"},
+                   {"CENTER", "Name or id of the center"}, action);
 }
 
 } // namespace
@@ -196,10 +197,7 @@ void add_named(CLI::App& center, Invocation& invocation, const std::string& verb
 void add_center_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& center = add_noun(app, "center", "Computing centers that take jobs");
-    auto options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(center, "list", "Every center and its state", "fathom center list");
-    add_list_options(list, *options);
-    on_chosen(list, invocation, std::move(options), list_centers);
+    add_list_verb(center, invocation, "Every center and its state", "fathom center list", list_centers);
     add_named(center, invocation, "show", "All that is known of one center", show_center);
     auto drain_options = std::make_shared<DrainOptions>();
     CLI::App& drain = add_verb(center, "drain", "Give it no new jobs; running ones go on",

@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/enrolment_token.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -71,15 +72,12 @@ void add_enrolment_token_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "enrolment-token", "Tokens that let centers join");
     add_enrolment_token_create(noun, "create", invocation);
-    auto options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Enrolment tokens, without their secrets", "fathom enrolment-token list");
-    add_list_options(list, *options);
-    on_chosen(list, invocation, std::move(options), list_enrolment_tokens);
-    auto withdraw_options = std::make_shared<NameOptions>();
-    CLI::App& withdraw = add_verb(noun, "withdraw", "Let nobody join with an unused token any more",
-                                  "fathom enrolment-token withdraw enr_01JD0000000000000000000000");
-    add_required(withdraw, "ID", withdraw_options->name, "The token's id, as `fathom enrolment-token list` shows it");
-    on_chosen(withdraw, invocation, std::move(withdraw_options), withdraw_enrolment_token);
+    add_list_verb(noun, invocation, "Enrolment tokens, without their secrets", "fathom enrolment-token list",
+                  list_enrolment_tokens);
+    add_named_verb(noun, invocation,
+                   {"withdraw", "Let nobody join with an unused token any more",
+                    "fathom enrolment-token withdraw enr_01JD0000000000000000000000"},
+                   {"ID", "The token's id, as `fathom enrolment-token list` shows it"}, withdraw_enrolment_token);
 }
 
 } // namespace fathom::cli

@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/maintenance.hpp"
+
 #include "cli/client/calendar_text.hpp"
 #include "cli/client/json_view.hpp"
 
@@ -109,11 +110,10 @@ void add_maintenance_commands(CLI::App& app, Invocation& invocation)
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_maintenance);
 
-    auto cancel_options = std::make_shared<NameOptions>();
-    CLI::App& cancel = add_verb(noun, "cancel", "Call a maintenance off, or end it early",
-                                "fathom maintenance cancel mnt_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8");
-    add_required(cancel, "ID", cancel_options->name, "The maintenance's id");
-    on_chosen(cancel, invocation, std::move(cancel_options), cancel_maintenance);
+    add_named_verb(noun, invocation,
+                   {"cancel", "Call a maintenance off, or end it early",
+                    "fathom maintenance cancel mnt_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8"},
+                   {"ID", "The maintenance's id"}, cancel_maintenance);
 }
 
 } // namespace fathom::cli

@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/reservation.hpp"
+
 #include "cli/client/calendar_text.hpp"
 #include "cli/client/json_view.hpp"
 
@@ -129,17 +130,14 @@ void add_reservation_commands(CLI::App& app, Invocation& invocation)
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_reservations);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show =
-        add_verb(noun, "show", "One reservation", "fathom reservation show rsv_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8");
-    add_required(show, "ID", show_options->name, "The reservation's id");
-    on_chosen(show, invocation, std::move(show_options), show_reservation);
+    add_named_verb(noun, invocation,
+                   {"show", "One reservation", "fathom reservation show rsv_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8"},
+                   {"ID", "The reservation's id"}, show_reservation);
 
-    auto cancel_options = std::make_shared<NameOptions>();
-    CLI::App& cancel = add_verb(noun, "cancel", "Give reserved units back; jobs that use them go on",
-                                "fathom reservation cancel rsv_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8");
-    add_required(cancel, "ID", cancel_options->name, "The reservation's id");
-    on_chosen(cancel, invocation, std::move(cancel_options), cancel_reservation);
+    add_named_verb(noun, invocation,
+                   {"cancel", "Give reserved units back; jobs that use them go on",
+                    "fathom reservation cancel rsv_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8"},
+                   {"ID", "The reservation's id"}, cancel_reservation);
 }
 
 } // namespace fathom::cli

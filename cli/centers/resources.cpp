@@ -1,11 +1,11 @@
-#include "core/model/resources.hpp"
+#include "cli/centers/resources.hpp"
 
-#include "cli/centers/commands.hpp"
 #include "cli/centers/resource_document.hpp"
 #include "cli/client/exit_code.hpp"
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/model/resources.hpp"
 
 #include <filesystem>
 #include <ostream>

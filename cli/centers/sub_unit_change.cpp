@@ -137,17 +137,14 @@ void add_sub_unit_changes(CLI::App& noun, Invocation& invocation)
     on_chosen(release, invocation, std::move(released), release_sub_units);
     add_balance(noun, invocation);
 
-    auto cancelled = std::make_shared<NameOptions>();
-    CLI::App& cancel = add_verb(noun, "cancel", "Call a request for sub-units off",
-                                "fathom unit cancel sur_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8");
-    add_required(cancel, "ID", cancelled->name, "The request's id");
-    on_chosen(cancel, invocation, std::move(cancelled), cancel_request);
+    add_named_verb(noun, invocation,
+                   {"cancel", "Call a request for sub-units off", "fathom unit cancel sur_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8"},
+                   {"ID", "The request's id"}, cancel_request);
 
-    auto undone = std::make_shared<NameOptions>();
-    CLI::App& undo = add_verb(noun, "undo", "Have granted sub-units go back to where they came from",
-                              "fathom unit undo sug_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8");
-    add_required(undo, "ID", undone->name, "The grant's id");
-    on_chosen(undo, invocation, std::move(undone), undo_grant);
+    add_named_verb(noun, invocation,
+                   {"undo", "Have granted sub-units go back to where they came from",
+                    "fathom unit undo sug_01K8Z6W1E7J8Q2V3X4Y5Z6A7B8"},
+                   {"ID", "The grant's id"}, undo_grant);
 }
 
 } // namespace fathom::cli

@@ -1,4 +1,5 @@
-#include "cli/centers/commands.hpp"
+#include "cli/centers/unit.hpp"
+
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/centers/sub_unit.hpp"
 #include "cli/centers/unit_balance.hpp"
@@ -149,11 +150,10 @@ void add_unit_commands(CLI::App& app, Invocation& invocation)
     add_list_options(list, *options);
     on_chosen(list, invocation, std::move(options), list_units);
 
-    auto shown = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(unit, "show", "One unit type, and why it does less than its hardware could, if it does",
-                              "fathom unit show alpha/core");
-    add_required(show, "unit-type", shown->name, "Id, or center/unit type");
-    on_chosen(show, invocation, std::move(shown), show_unit);
+    add_named_verb(unit, invocation,
+                   {"show", "One unit type, and why it does less than its hardware could, if it does",
+                    "fathom unit show alpha/core"},
+                   {"unit-type", "Id, or center/unit type"}, show_unit);
     add_shared_gpu_list(unit, invocation);
     add_balanced_unit_list(unit, invocation);
     add_unit_load(unit, invocation);

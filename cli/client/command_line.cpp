@@ -34,6 +34,24 @@ void add_list_options(CLI::App& verb, ListOptions& options)
     verb.add_option("--limit", options.limit, "Show at most so many")->check(CLI::Range(1, 100'000'000));
 }
 
+void add_list_verb(CLI::App& noun, Invocation& invocation, const std::string& description, const std::string& example,
+                   Outcome (*run)(Session&, const ListOptions&))
+{
+    auto options = std::make_shared<ListOptions>();
+    CLI::App& verb = add_verb(noun, "list", description, example);
+    add_list_options(verb, *options);
+    on_chosen(verb, invocation, std::move(options), run);
+}
+
+void add_named_verb(CLI::App& noun, Invocation& invocation, const VerbText& verb, const ArgumentText& argument,
+                    Outcome (*run)(Session&, const NameOptions&))
+{
+    auto options = std::make_shared<NameOptions>();
+    CLI::App& added = add_verb(noun, verb.name, verb.description, verb.example);
+    add_required(added, argument.name, options->name, argument.description);
+    on_chosen(added, invocation, std::move(options), run);
+}
+
 TableStyle table_style(Session& session)
 {
     return {.width = session.console().width, .colour = session.console().colour};

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fathom::cli {
@@ -37,6 +38,24 @@ void on_chosen(CLI::App& verb, Invocation& invocation, std::shared_ptr<Options> 
     });
 }
 
+/// What --help says of a command.
+struct VerbText {
+    std::string name;
+    std::string description;
+    std::string example;
+};
+
+/// A command with options of its own, which `add_options` declares.
+template <class Options>
+void add_verb_with(CLI::App& noun, Invocation& invocation, const VerbText& text,
+                   void (*add_options)(CLI::App& verb, Options& options), Outcome (*run)(Session&, const Options&))
+{
+    auto options = std::make_shared<Options>();
+    CLI::App& verb = add_verb(noun, text.name, text.description, text.example);
+    add_options(verb, *options);
+    on_chosen(verb, invocation, std::move(options), run);
+}
+
 /// A positional argument that must be there and not empty.
 void add_required(CLI::App& verb, const std::string& name, std::string& value, const std::string& description);
 
@@ -46,10 +65,24 @@ struct ListOptions {
 };
 void add_list_options(CLI::App& verb, ListOptions& options);
 
+/// `list`, with the options of every list.
+void add_list_verb(CLI::App& noun, Invocation& invocation, const std::string& description, const std::string& example,
+                   Outcome (*run)(Session&, const ListOptions&));
+
 /// For commands with one positional argument.
 struct NameOptions {
     std::string name;
 };
+
+/// What --help says of an argument.
+struct ArgumentText {
+    std::string name; ///< "CENTER"
+    std::string description;
+};
+
+/// A command that takes a name and nothing else.
+void add_named_verb(CLI::App& noun, Invocation& invocation, const VerbText& verb, const ArgumentText& argument,
+                    Outcome (*run)(Session&, const NameOptions&));
 
 // What commands print. In JSON it is the server's answer; in tables it is for people.
 

@@ -1,5 +1,7 @@
+#include "cli/jobs/accuracy.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
+#include "cli/jobs/operator_accuracy.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
 

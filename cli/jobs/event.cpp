@@ -1,6 +1,7 @@
+#include "cli/jobs/event.hpp"
+
 #include "cli/client/event_stream.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/text/display_text.hpp"
 
 #include <ostream>

@@ -1,14 +1,19 @@
-#include "core/model/job.hpp"
+#include "cli/jobs/job.hpp"
 
 #include "cli/centers/shared_gpu.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/explain_tables.hpp"
+#include "cli/jobs/job_count.hpp"
 #include "cli/jobs/job_filter.hpp"
+#include "cli/jobs/job_follow.hpp"
+#include "cli/jobs/job_operators.hpp"
+#include "cli/jobs/job_outputs.hpp"
 #include "cli/jobs/job_parts_text.hpp"
+#include "cli/jobs/job_submit.hpp"
 #include "cli/jobs/staging_text.hpp"
 #include "cli/text/format_units.hpp"
+#include "core/model/job.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -242,10 +247,8 @@ Outcome explain_job(Session& session, const ExplainOptions& options)
 void add_named(CLI::App& job, Invocation& invocation, const std::string& verb, const std::string& description,
                Outcome (*action)(Session&, const NameOptions&))
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& command = add_verb(job, verb, description, "fathom job " + verb + " job_01JD0000000000000000000000");
-    add_required(command, "ID", options->name, "The job's id");
-    on_chosen(command, invocation, std::move(options), action);
+    add_named_verb(job, invocation, {verb, description, "fathom job " + verb + " job_01JD0000000000000000000000"},
+                   {"ID", "The job's id"}, action);
 }
 
 void add_explain(CLI::App& job, Invocation& invocation)

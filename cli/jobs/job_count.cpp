@@ -1,5 +1,6 @@
+#include "cli/jobs/job_count.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_filter.hpp"
 
 #include <ostream>

@@ -1,6 +1,7 @@
+#include "cli/jobs/job_follow.hpp"
+
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_log.hpp"
 #include "cli/jobs/job_wait.hpp"
 

@@ -1,5 +1,6 @@
+#include "cli/jobs/job_operators.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/left_out.hpp"
 #include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"
@@ -104,12 +105,10 @@ Outcome show_operators(Session& session, const NameOptions& options)
 
 void add_job_operators_command(CLI::App& job, Invocation& invocation)
 {
-    auto options = std::make_shared<NameOptions>();
-    CLI::App& command =
-        add_verb(job, "operators", "Which operators it executes, how often, and for how much of its time",
-                 "fathom job operators job_01JD0000000000000000000000");
-    add_required(command, "ID", options->name, "The job's id");
-    on_chosen(command, invocation, std::move(options), show_operators);
+    add_named_verb(job, invocation,
+                   {"operators", "Which operators it executes, how often, and for how much of its time",
+                    "fathom job operators job_01JD0000000000000000000000"},
+                   {"ID", "The job's id"}, show_operators);
 }
 
 } // namespace fathom::cli

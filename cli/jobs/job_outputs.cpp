@@ -1,5 +1,6 @@
+#include "cli/jobs/job_outputs.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/output_download.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/model/data_location.hpp"

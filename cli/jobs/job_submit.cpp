@@ -1,6 +1,7 @@
+#include "cli/jobs/job_submit.hpp"
+
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_log.hpp"
 #include "cli/jobs/job_request.hpp"

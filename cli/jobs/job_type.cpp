@@ -1,5 +1,6 @@
+#include "cli/jobs/job_type.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/left_out.hpp"
 #include "cli/jobs/own_loops.hpp"
 #include "cli/text/display_text.hpp"
@@ -85,15 +86,10 @@ Outcome show_type(Session& session, const NameOptions& options)
 void add_job_type_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "job-type", "Types of jobs, and what was learned of them");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every type that something was learned of", "fathom job-type list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_types);
+    add_list_verb(noun, invocation, "Every type that something was learned of", "fathom job-type list", list_types);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(noun, "show", "One type with its operators", "fathom job-type show app/pw.x");
-    add_required(show, "NAME", show_options->name, "The type's name");
-    on_chosen(show, invocation, std::move(show_options), show_type);
+    add_named_verb(noun, invocation, {"show", "One type with its operators", "fathom job-type show app/pw.x"},
+                   {"NAME", "The type's name"}, show_type);
 }
 
 } // namespace fathom::cli

@@ -1,5 +1,6 @@
+#include "cli/jobs/operator_accuracy.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/text/format_units.hpp"
 
 #include <cmath>

@@ -1,6 +1,7 @@
+#include "cli/jobs/place.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/jobs/job_request.hpp"
 #include "cli/text/choice_argument.hpp"
@@ -235,12 +236,11 @@ void add_place_commands(CLI::App& app, Invocation& invocation)
             "these, some on CPUs and some on GPUs")
         ->type_name("FILE");
     add_changes(place, *options);
-    auto replayed = std::make_shared<NameOptions>();
-    CLI::App& replay = add_verb(place, "replay", "Makes a stored decision again, here; exit 1 when another comes out",
-                                "fathom job explain job_01JD0000000000000000000000 --inputs > placement.json\n"
-                                "  fathom place replay placement.json");
-    add_required(replay, "FILE", replayed->name, "What `fathom job explain --inputs` wrote");
-    on_chosen(replay, invocation, std::move(replayed), replay_decision);
+    add_named_verb(place, invocation,
+                   {"replay", "Makes a stored decision again, here; exit 1 when another comes out",
+                    "fathom job explain job_01JD0000000000000000000000 --inputs > placement.json\n"
+                    "  fathom place replay placement.json"},
+                   {"FILE", "What `fathom job explain --inputs` wrote"}, replay_decision);
     place.callback([&invocation, &place, options] {
         if (!place.get_subcommands().empty()) return; // its own callback has chosen
         if (options->file.empty()) throw CLI::RequiredError("FILE");

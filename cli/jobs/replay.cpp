@@ -1,5 +1,6 @@
+#include "cli/jobs/replay.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/jobs/commands.hpp"
 #include "cli/jobs/explain.hpp"
 #include "cli/text/format_units.hpp"
 

@@ -1,5 +1,11 @@
+#include "cli/operators/operator.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
+#include "cli/operators/operator_change.hpp"
+#include "cli/operators/operator_diversity.hpp"
+#include "cli/operators/operator_key.hpp"
+#include "cli/operators/operator_package.hpp"
+#include "cli/operators/operator_review.hpp"
 #include "cli/text/format_units.hpp"
 
 namespace fathom::cli {
@@ -150,10 +156,7 @@ Outcome list_versions(Session& session, const VersionsOptions& options)
 void add_operator_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "operator", "Probe operators: the computations that are measured");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "The library of operators", "fathom operator list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_operators);
+    add_list_verb(noun, invocation, "The library of operators", "fathom operator list", list_operators);
 
     auto show_options = std::make_shared<ShowOptions>();
     CLI::App& show = add_verb(noun, "show", "One operator with its parameters", "fathom operator show dgemm");

@@ -1,6 +1,7 @@
+#include "cli/operators/operator_change.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "core/model/operator_manifest.hpp"
 
 #include <array>
@@ -98,11 +99,9 @@ Outcome withdraw_operator(Session& session, const WithdrawOptions& options)
 
 void add_operator_change_commands(CLI::App& noun, Invocation& invocation)
 {
-    auto add_options = std::make_shared<NameOptions>();
-    CLI::App& add =
-        add_verb(noun, "add", "A new operator whose code the centers have", "fathom operator add dgemv.yaml");
-    add_required(add, "FILE", add_options->name, "Manifest, YAML or JSON, - for standard input");
-    on_chosen(add, invocation, std::move(add_options), add_operator);
+    add_named_verb(noun, invocation,
+                   {"add", "A new operator whose code the centers have", "fathom operator add dgemv.yaml"},
+                   {"FILE", "Manifest, YAML or JSON, - for standard input"}, add_operator);
 
     auto change_options = std::make_shared<ChangeOptions>();
     CLI::App& change = add_verb(noun, "change", "The next version of a built-in operator, from a changed manifest",

@@ -1,5 +1,6 @@
+#include "cli/operators/operator_diversity.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 
 #include <ostream>
 

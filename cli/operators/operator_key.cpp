@@ -1,5 +1,6 @@
+#include "cli/operators/operator_key.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "core/base/ed25519.hpp"
 #include "core/base/file.hpp"
 
@@ -138,16 +139,12 @@ void add_operator_key_commands(CLI::App& noun, Invocation& invocation)
     add_required(add, "FILE", add_options->file, "The public key, PEM");
     on_chosen(add, invocation, std::move(add_options), add_key);
 
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(key, "list", "Every key and what it signed", "fathom operator key list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_keys);
+    add_list_verb(key, invocation, "Every key and what it signed", "fathom operator key list", list_keys);
 
-    auto revoke_options = std::make_shared<NameOptions>();
-    CLI::App& revoke = add_verb(key, "revoke", "Refuse packages that a key signed, from now on",
-                                "fathom operator key revoke 3f2a9c0d11223344");
-    add_required(revoke, "ID", revoke_options->name, "The key's id, as `fathom operator key list` shows it");
-    on_chosen(revoke, invocation, std::move(revoke_options), revoke_key);
+    add_named_verb(
+        key, invocation,
+        {"revoke", "Refuse packages that a key signed, from now on", "fathom operator key revoke 3f2a9c0d11223344"},
+        {"ID", "The key's id, as `fathom operator key list` shows it"}, revoke_key);
 }
 
 } // namespace fathom::cli

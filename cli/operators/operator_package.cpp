@@ -1,10 +1,10 @@
-#include "core/model/operator_package.hpp"
+#include "cli/operators/operator_package.hpp"
 
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
+#include "core/model/operator_package.hpp"
 
 namespace fathom::cli {
 namespace {

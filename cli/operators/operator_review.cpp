@@ -1,5 +1,6 @@
+#include "cli/operators/operator_review.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/operators/commands.hpp"
 #include "core/base/file.hpp"
 
 namespace fathom::cli {
@@ -120,11 +121,10 @@ void add_operator_review_commands(CLI::App& noun, Invocation& invocation)
     package.add_option("-o,--output-file", package_options->output_file, "Where the package goes")->required();
     on_chosen(package, invocation, std::move(package_options), save_package);
 
-    auto approve_options = std::make_shared<NameOptions>();
-    CLI::App& approve = add_verb(review, "approve", "Make it a version of the library",
-                                 "fathom operator review approve orv_01J9Z3M5T7Q8R1S2V4W6X8Y0ZA");
-    add_required(approve, "ID", approve_options->name, "The review's id");
-    on_chosen(approve, invocation, std::move(approve_options), approve_review);
+    add_named_verb(review, invocation,
+                   {"approve", "Make it a version of the library",
+                    "fathom operator review approve orv_01J9Z3M5T7Q8R1S2V4W6X8Y0ZA"},
+                   {"ID", "The review's id"}, approve_review);
 
     auto reject_options = std::make_shared<RejectOptions>();
     CLI::App& reject = add_verb(

@@ -1,5 +1,6 @@
+#include "cli/probes/finding.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 
 namespace fathom::cli {
 namespace {

@@ -1,6 +1,7 @@
+#include "cli/probes/policy.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/decide/scoring/metric_policy.hpp"
 
@@ -219,10 +220,7 @@ Outcome activate_policy(Session& session, const NameOptions& options)
 void add_policy_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "policy", "Metric policies: how measurements become scores");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every policy and which one is active", "fathom policy list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_policies);
+    add_list_verb(noun, invocation, "Every policy and which one is active", "fathom policy list", list_policies);
 
     const auto add_named = [&](const std::string& verb, const std::string& description, const std::string& argument,
                                const std::string& meaning, const std::string& example, auto action) {

@@ -1,8 +1,12 @@
+#include "cli/probes/probe.hpp"
+
 #include "cli/client/interrupt.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/copies_text.hpp"
+#include "cli/probes/probe_compare.hpp"
 #include "cli/probes/probe_order.hpp"
+#include "cli/probes/probe_schedule.hpp"
+#include "cli/probes/probe_task.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/wait_time.hpp"
@@ -352,11 +356,9 @@ void add_probe_commands(CLI::App& app, Invocation& invocation)
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_runs);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(noun, "show", "One probe run with its measurements",
-                              "fathom probe show prn_01JD0000000000000000000000");
-    add_required(show, "ID", show_options->name, "The probe run's id");
-    on_chosen(show, invocation, std::move(show_options), show_run);
+    add_named_verb(noun, invocation,
+                   {"show", "One probe run with its measurements", "fathom probe show prn_01JD0000000000000000000000"},
+                   {"ID", "The probe run's id"}, show_run);
     add_probe_task_commands(noun, invocation);
     add_probe_schedule_commands(noun, invocation);
     add_probe_compare(noun, invocation);

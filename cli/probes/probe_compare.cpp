@@ -1,5 +1,6 @@
+#include "cli/probes/probe_compare.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
+#include "cli/probes/probe_schedule.hpp"
+
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
 #include "cli/client/schedule_text.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_order.hpp"
 #include "cli/text/format_units.hpp"
 
@@ -167,25 +168,18 @@ void add_change(CLI::App& noun, Invocation& invocation)
 void add_probe_schedule_commands(CLI::App& probe, Invocation& invocation)
 {
     CLI::App& noun = add_noun(probe, "schedule", "Probes that run by the clock");
-    auto list_options = std::make_shared<ListOptions>();
-    CLI::App& list = add_verb(noun, "list", "Every schedule with its next run", "fathom probe schedule list");
-    add_list_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_schedules);
+    add_list_verb(noun, invocation, "Every schedule with its next run", "fathom probe schedule list", list_schedules);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show =
-        add_verb(noun, "show", "One schedule with its next five runs", "fathom probe schedule show nightly");
-    add_required(show, "NAME", show_options->name, "The schedule's name or id");
-    on_chosen(show, invocation, std::move(show_options), show_schedule);
+    add_named_verb(noun, invocation,
+                   {"show", "One schedule with its next five runs", "fathom probe schedule show nightly"},
+                   {"NAME", "The schedule's name or id"}, show_schedule);
 
     add_add(noun, invocation);
     add_change(noun, invocation);
 
-    auto remove_options = std::make_shared<NameOptions>();
-    CLI::App& remove = add_verb(noun, "remove", "Forget a schedule; probes that it queued go on",
-                                "fathom probe schedule remove nightly");
-    add_required(remove, "NAME", remove_options->name, "The schedule's name or id");
-    on_chosen(remove, invocation, std::move(remove_options), remove_schedule);
+    add_named_verb(noun, invocation,
+                   {"remove", "Forget a schedule; probes that it queued go on", "fathom probe schedule remove nightly"},
+                   {"NAME", "The schedule's name or id"}, remove_schedule);
 }
 
 } // namespace fathom::cli

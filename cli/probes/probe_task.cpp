@@ -1,9 +1,10 @@
-#include "core/model/probe_task.hpp"
+#include "cli/probes/probe_task.hpp"
 
 #include "cli/client/input_file.hpp"
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
+#include "cli/probes/probe_task_compose.hpp"
 #include "cli/probes/probe_task_steps.hpp"
+#include "core/model/probe_task.hpp"
 
 namespace fathom::cli {
 namespace {
@@ -181,11 +182,10 @@ void add_probe_task_commands(CLI::App& probe, Invocation& invocation)
     add_list_options(list, *list_options);
     on_chosen(list, invocation, std::move(list_options), list_tasks);
 
-    auto show_options = std::make_shared<NameOptions>();
-    CLI::App& show = add_verb(noun, "show", "One probe task with its operators",
-                              "fathom probe task show ptk_01JD0000000000000000000000");
-    add_required(show, "ID", show_options->name, "The task's id");
-    on_chosen(show, invocation, std::move(show_options), show_task);
+    add_named_verb(
+        noun, invocation,
+        {"show", "One probe task with its operators", "fathom probe task show ptk_01JD0000000000000000000000"},
+        {"ID", "The task's id"}, show_task);
 
     auto create_options = std::make_shared<CreateOptions>();
     CLI::App& create =

@@ -1,6 +1,7 @@
+#include "cli/probes/probe_task_compose.hpp"
+
 #include "cli/client/json_view.hpp"
 #include "cli/operators/operator_argument.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/probe_task_steps.hpp"
 #include "core/base/parse_number.hpp"
 #include "core/decide/probing/generate_task.hpp"

@@ -1,5 +1,6 @@
+#include "cli/probes/scaling.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
@@ -180,17 +181,15 @@ void add_curve_options(CLI::App& verb, CurveOptions& options)
 void add_scaling_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "scaling", "How operators scale with the number of units");
-    auto list_options = std::make_shared<CurveOptions>();
-    CLI::App& list = add_verb(noun, "list", "Efficiency by count, the model behind it, and the knee",
-                              "fathom scaling list --center alpha --operator dgemm");
-    add_curve_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_curves);
+    add_verb_with(noun, invocation,
+                  {"list", "Efficiency by count, the model behind it, and the knee",
+                   "fathom scaling list --center alpha --operator dgemm"},
+                  add_curve_options, list_curves);
 
-    auto show_options = std::make_shared<CurveOptions>();
-    CLI::App& show = add_verb(noun, "show", "The curves drawn: measured points, model, interval and knee",
-                              "fathom scaling show --unit-type alpha/core --operator dgemm");
-    add_curve_options(show, *show_options);
-    on_chosen(show, invocation, std::move(show_options), show_curves);
+    add_verb_with(noun, invocation,
+                  {"show", "The curves drawn: measured points, model, interval and knee",
+                   "fathom scaling show --unit-type alpha/core --operator dgemm"},
+                  add_curve_options, show_curves);
 }
 
 } // namespace fathom::cli

@@ -1,5 +1,6 @@
+#include "cli/probes/score_history.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/probes/score_cells.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"

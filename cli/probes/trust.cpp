@@ -1,5 +1,6 @@
+#include "cli/probes/trust.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/format_units.hpp"
 
 namespace fathom::cli {

@@ -1,5 +1,6 @@
+#include "cli/probes/window.hpp"
+
 #include "cli/client/json_view.hpp"
-#include "cli/probes/commands.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "cli/text/plot.hpp"
@@ -227,17 +228,15 @@ void add_window_options(CLI::App& verb, WindowOptions& options)
 void add_window_commands(CLI::App& app, Invocation& invocation)
 {
     CLI::App& noun = add_noun(app, "window", "When the network of each unit type is good");
-    auto list_options = std::make_shared<WindowOptions>();
-    CLI::App& list = add_verb(noun, "list", "Bandwidth over the week, its changes, and the best start of a transfer",
-                              "fathom window list --size-bytes 2e9 --latest-start 2030-12-01T18:00:00Z");
-    add_window_options(list, *list_options);
-    on_chosen(list, invocation, std::move(list_options), list_windows);
+    add_verb_with(noun, invocation,
+                  {"list", "Bandwidth over the week, its changes, and the best start of a transfer",
+                   "fathom window list --size-bytes 2e9 --latest-start 2030-12-01T18:00:00Z"},
+                  add_window_options, list_windows);
 
-    auto show_options = std::make_shared<WindowOptions>();
-    CLI::App& show = add_verb(noun, "show", "Bandwidth drawn by hour of the day and of the week, and when it changed",
-                              "fathom window show --center alpha --size-bytes 2e9");
-    add_window_options(show, *show_options);
-    on_chosen(show, invocation, std::move(show_options), show_windows);
+    add_verb_with(noun, invocation,
+                  {"show", "Bandwidth drawn by hour of the day and of the week, and when it changed",
+                   "fathom window show --center alpha --size-bytes 2e9"},
+                  add_window_options, show_windows);
 }
 
 } // namespace fathom::cli

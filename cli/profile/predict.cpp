@@ -1,5 +1,6 @@
+#include "cli/profile/predict.hpp"
+
 #include "cli/client/input_file.hpp"
-#include "cli/profile/commands.hpp"
 #include "cli/profile/program_profile.hpp"
 #include "cli/text/format_units.hpp"
 

@@ -1,11 +1,11 @@
-#include "core/decide/prediction/speedup.hpp"
+#include "cli/profile/speedup.hpp"
 
 #include "cli/client/json_view.hpp"
-#include "cli/profile/commands.hpp"
 #include "cli/profile/speedup_options.hpp"
 #include "cli/profile/speedup_plan.hpp"
 #include "cli/text/format_units.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/decide/prediction/speedup.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
+#include "cli/simulation/corun.hpp"
+
 #include "cli/client/input_file.hpp"
-#include "cli/simulation/commands.hpp"
 #include "cli/simulation/corun_simulate.hpp"
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"

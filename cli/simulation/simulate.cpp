@@ -1,7 +1,9 @@
+#include "cli/simulation/simulate.hpp"
+
 #include "cli/client/interrupt.hpp"
 #include "cli/simulation/command_text.hpp"
-#include "cli/simulation/commands.hpp"
 #include "cli/simulation/simulate_compare.hpp"
+#include "cli/simulation/simulate_export.hpp"
 #include "cli/simulation/simulate_load.hpp"
 #include "cli/simulation/simulate_progress.hpp"
 #include "cli/simulation/simulate_records.hpp"

@@ -1,4 +1,5 @@
-#include "cli/simulation/commands.hpp"
+#include "cli/simulation/simulate_export.hpp"
+
 #include "cli/text/format_units.hpp"
 #include "core/base/file.hpp"
 #include "core/base/parse_number.hpp"

@@ -4,7 +4,7 @@
 #include "simulator/figures/confidence.hpp"
 #include "simulator/figures/figure_fields.hpp"
 #include "simulator/figures/policy_group.hpp"
-#include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>

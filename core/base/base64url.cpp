@@ -3,6 +3,10 @@
 #include "core/base/secret.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace fathom {
 

@@ -1,8 +1,13 @@
 #include "core/base/clock.hpp"
 
+#include "core/base/result.hpp"
+
 #include <array>
-#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,7 @@
 #include "core/base/ed25519.hpp"
 
+#include "core/base/owner.hpp"
+#include "core/base/result.hpp"
 #include "core/base/secret.hpp"
 
 #include <openssl/bio.h>
@@ -9,8 +11,11 @@
 #include <openssl/x509.h>
 
 #include <algorithm>
-#include <memory>
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -18,17 +23,9 @@ namespace {
 constexpr std::size_t kMaxKeys = 256;
 constexpr std::size_t kSignatureBytes = 64;
 
-template <auto Free>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const
-    {
-        Free(object);
-    }
-};
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
+using Bio = Owner<BIO, BIO_free_all>;
+using Key = Owner<EVP_PKEY, EVP_PKEY_free>;
+using DigestContext = Owner<EVP_MD_CTX, EVP_MD_CTX_free>;
 
 Error openssl_failed(const std::string& what)
 {

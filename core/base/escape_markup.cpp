@@ -1,5 +1,8 @@
 #include "core/base/escape_markup.hpp"
 
+#include <string>
+#include <string_view>
+
 namespace fathom {
 namespace {
 

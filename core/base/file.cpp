@@ -2,12 +2,18 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
 #include "core/base/write_all.hpp"
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 

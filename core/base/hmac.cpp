@@ -5,6 +5,8 @@
 #include <openssl/hmac.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 

@@ -2,10 +2,14 @@
 
 #include "core/base/secret.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

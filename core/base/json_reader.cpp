@@ -1,7 +1,18 @@
 #include "core/base/json_reader.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

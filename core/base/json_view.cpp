@@ -1,5 +1,13 @@
 #include "core/base/json_view.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace fathom::json_view {
 
 const Json& member(const Json& json, std::string_view name)

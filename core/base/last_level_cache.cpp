@@ -1,8 +1,19 @@
 #include "core/base/last_level_cache.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -21,20 +32,10 @@ std::string first_line(const std::string& path)
     return line;
 }
 
-/// A leading number, which is removed from `text`.
-std::optional<std::int64_t> take_number(std::string_view& text)
-{
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return number;
-}
-
 /// "32768K" or "32M" in bytes; 0 for anything else.
 std::int64_t size_in_bytes(std::string_view text)
 {
-    const std::int64_t number = take_number(text).value_or(0);
+    const std::int64_t number = take_number<std::int64_t>(text).value_or(0);
     const std::int64_t unit = text.starts_with('K') ? 1LL << 10U : text.starts_with('M') ? 1LL << 20U : 1;
     return number > 0 && number <= kMaxCacheBytes / unit ? number * unit : 0;
 }
@@ -50,7 +51,7 @@ std::optional<FoundCache> read_cache(const std::string& folder, std::int64_t cpu
     const std::string level = first_line(folder + "/level");
     if (level.empty() || first_line(folder + "/type").starts_with("Instruction")) return std::nullopt;
     std::string_view text = level;
-    FoundCache found{.level = take_number(text).value_or(0), .cache = {}};
+    FoundCache found{.level = take_number<std::int64_t>(text).value_or(0), .cache = {}};
     found.cache.size_bytes = size_in_bytes(first_line(folder + "/size"));
     found.cache.cpus = read_kernel_cpu_list(first_line(folder + "/shared_cpu_list"));
     found.cache.cpus.insert(cpu);
@@ -89,12 +90,12 @@ std::set<std::int64_t> read_kernel_cpu_list(std::string_view text)
         const std::size_t end = std::min(text.find(','), text.size());
         std::string_view part = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        const std::optional<std::int64_t> first = take_number(part);
+        const std::optional<std::int64_t> first = take_number<std::int64_t>(part);
         if (!first || *first < 0) continue;
         std::int64_t last = *first;
         if (part.starts_with('-')) {
             part.remove_prefix(1);
-            last = take_number(part).value_or(*first);
+            last = take_number<std::int64_t>(part).value_or(*first);
         }
         for (std::int64_t cpu = *first; cpu <= std::min(last, kMaxCpu); ++cpu)
             cpus.insert(cpu);

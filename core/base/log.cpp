@@ -8,8 +8,14 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
 
 namespace fathom {
 namespace {

@@ -1,7 +1,15 @@
 #include "core/base/log_limit.hpp"
 
+#include "core/base/log.hpp"
 #include "core/base/log_line.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,11 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace fathom {
 

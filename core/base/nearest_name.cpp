@@ -1,7 +1,12 @@
 #include "core/base/nearest_name.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <numeric>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {

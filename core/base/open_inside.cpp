@@ -1,11 +1,19 @@
 #include "core/base/open_inside.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
 #include "core/base/write_all.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,19 +1,24 @@
 #include "core/base/own_user.hpp"
 
 #include "core/base/process_limits.hpp"
+#include "core/base/result.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <pwd.h>
 #include <random>
 #include <set>
 #include <signal.h>
+#include <stdlib.h>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>

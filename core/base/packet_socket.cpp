@@ -1,11 +1,17 @@
 #include "core/base/packet_socket.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace fathom {
 namespace {

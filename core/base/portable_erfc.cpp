@@ -4,6 +4,7 @@
 #include "core/base/wide_number.hpp"
 
 #include <array>
+#include <cstddef>
 #include <limits>
 
 namespace fathom::portable {

@@ -1,5 +1,9 @@
 #include "core/base/process_answer.hpp"
 
+#include "core/base/result.hpp"
+
+#include <string>
+
 namespace fathom {
 namespace {
 

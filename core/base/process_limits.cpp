@@ -1,6 +1,7 @@
 #include "core/base/process_limits.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 

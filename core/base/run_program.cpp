@@ -2,18 +2,30 @@
 
 #include "core/base/argument_pointers.hpp"
 #include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
 #include "core/base/wait_for_child.hpp"
 #include "core/base/write_all.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdio>
 #include <fcntl.h>
+#include <map>
+#include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <stop_token>
+#include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

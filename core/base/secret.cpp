@@ -8,6 +8,11 @@
 #include <openssl/rand.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 

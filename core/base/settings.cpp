@@ -2,14 +2,25 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8.hpp"
 
 #include <CLI/CLI.hpp>
 #include <toml.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

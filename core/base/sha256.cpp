@@ -6,6 +6,9 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 

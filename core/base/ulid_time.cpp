@@ -1,10 +1,15 @@
 #include "core/base/ulid_time.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/id.hpp"
+#include "core/base/result.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

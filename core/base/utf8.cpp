@@ -1,6 +1,8 @@
 #include "core/base/utf8.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace fathom {
 namespace {

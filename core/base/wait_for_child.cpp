@@ -1,12 +1,17 @@
 #include "core/base/wait_for_child.hpp"
 
+#include "core/base/open_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace fathom {

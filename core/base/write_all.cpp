@@ -1,6 +1,8 @@
 #include "core/base/write_all.hpp"
 
 #include <cerrno>
+#include <cstddef>
+#include <string_view>
 #include <unistd.h>
 
 namespace fathom {

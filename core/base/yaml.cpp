@@ -1,6 +1,8 @@
 #include "core/base/yaml.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8.hpp"
 
 #include <yaml-cpp/eventhandler.h>
@@ -8,8 +10,13 @@
 #include <yaml-cpp/parser.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
-#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

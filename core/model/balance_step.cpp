@@ -1,8 +1,16 @@
 #include "core/model/balance_step.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8_prefix.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

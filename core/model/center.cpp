@@ -1,6 +1,14 @@
 #include "core/model/center.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/name_limits.hpp"
+
+#include <cstddef>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -9,7 +17,7 @@ UnitTypeReport parse_unit_type(const Json& json, const std::string& path, std::v
 {
     ObjectReader reader(json, path, errors);
     UnitTypeReport unit_type;
-    unit_type.name = reader.required_string("name", {.min_length = 1, .max_length = 128});
+    unit_type.name = reader.required_string("name", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
     unit_type.resource_type = reader.required_string("resource_type", {.min_length = 1, .max_length = 32});
     unit_type.unit_count = reader.required_integer("unit_count", 0, 10'000'000);
     unit_type.cores_per_unit = reader.required_integer("cores_per_unit", 0, 100'000);

@@ -1,6 +1,9 @@
 #include "core/model/data_location.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,11 @@
 #include "core/model/device_neighbours.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/model/pair_source.hpp"
+
+#include <optional>
+#include <string>
+
 namespace fathom {
 namespace {
 

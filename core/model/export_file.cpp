@@ -1,5 +1,12 @@
 #include "core/model/export_file.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace fathom {
 namespace {
 

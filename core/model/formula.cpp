@@ -1,14 +1,18 @@
 #include "core/model/formula.hpp"
 
+#include "core/base/result.hpp"
 #include "core/base/utf8.hpp"
 
 #include <muParser.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fathom {

@@ -1,7 +1,15 @@
 #include "core/model/gpu_memory.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,14 @@
 #include "core/model/gpu_pair.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/kernel_class.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace fathom {
 namespace {
 

@@ -1,12 +1,30 @@
 #include "core/model/job.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/id.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/model/job_input.hpp"
+#include "core/model/job_output.hpp"
+#include "core/model/job_software.hpp"
+#include "core/model/job_step.hpp"
+#include "core/model/money.hpp"
+#include "core/model/name_limits.hpp"
 #include "core/model/preference.hpp"
+#include "core/model/probe_task.hpp"
 #include "core/model/unit_request.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -258,7 +276,8 @@ Result<JobSpec> parse_job_spec(const Json& json)
     std::vector<FieldError> errors;
     ObjectReader reader(json, "", errors);
     JobSpec spec;
-    spec.project = reader.optional_string("project", {.min_length = 1, .max_length = 128}).value_or(spec.project);
+    spec.project =
+        reader.optional_string("project", {.min_length = 1, .max_length = kMaxProjectNameBytes}).value_or(spec.project);
     spec.type = reader.optional_string("type", {.max_length = kMaxJobTypeBytes}).value_or("");
     spec.command = reader.strings("command", 1000, {.max_length = 65536});
     spec.script = reader.optional_string("script", {.max_length = kFilesBytes}).value_or("");

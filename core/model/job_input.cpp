@@ -1,10 +1,19 @@
 #include "core/model/job_input.hpp"
 
+#include "core/base/id.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/sha256.hpp"
 #include "core/model/data_location.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

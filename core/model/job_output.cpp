@@ -1,9 +1,16 @@
 #include "core/model/job_output.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/sha256.hpp"
 #include "core/model/data_location.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

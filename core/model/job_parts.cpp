@@ -1,11 +1,24 @@
 #include "core/model/job_parts.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/model/job.hpp"
+#include "core/model/job_output.hpp"
+#include "core/model/job_step.hpp"
+#include "core/model/money.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

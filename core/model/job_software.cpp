@@ -1,8 +1,14 @@
 #include "core/model/job_software.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,12 +1,21 @@
 #include "core/model/job_step.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/model/job.hpp"
+#include "core/model/job_input.hpp"
+#include "core/model/job_output.hpp"
+#include "core/model/probe_task.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

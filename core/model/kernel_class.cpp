@@ -1,5 +1,8 @@
 #include "core/model/kernel_class.hpp"
 
+#include <optional>
+#include <string_view>
+
 namespace fathom {
 
 std::string_view to_string(KernelClass kernel_class)

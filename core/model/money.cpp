@@ -1,8 +1,17 @@
 #include "core/model/money.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -31,7 +40,7 @@ std::string format_amount(std::int64_t micros)
     // The smallest number has no positive counterpart, so the magnitude is unsigned.
     const std::uint64_t magnitude =
         micros < 0 ? 0 - static_cast<std::uint64_t>(micros) : static_cast<std::uint64_t>(micros);
-    std::string text = (micros < 0 ? "-" : "") + std::to_string(magnitude / kMicros);
+    const std::string text = (micros < 0 ? "-" : "") + std::to_string(magnitude / kMicros);
     std::string decimals = std::to_string(magnitude % kMicros);
     decimals.insert(0, kMaxDecimals - decimals.size(), '0');
     decimals.erase(decimals.find_last_not_of('0') + 1);

@@ -1,9 +1,18 @@
 #include "core/model/operator_manifest.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/base/result.hpp"
+#include "core/model/formula.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

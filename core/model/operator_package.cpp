@@ -1,8 +1,18 @@
 #include "core/model/operator_package.hpp"
 
+#include "core/base/ed25519.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/base/secret.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,8 @@
 #include "core/model/pair_source.hpp"
 
+#include <optional>
+#include <string_view>
+
 namespace fathom {
 
 std::string_view to_string(PairSource source)

@@ -1,11 +1,16 @@
 #include "core/model/preference.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/job.hpp"
+
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {

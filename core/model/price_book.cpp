@@ -1,12 +1,22 @@
 #include "core/model/price_book.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
 #include "core/model/money.hpp"
+#include "core/model/name_limits.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -65,8 +75,8 @@ PriceEntry parse_entry(const Json& json, const std::string& path, std::vector<Fi
 {
     ObjectReader reader(json, path, errors);
     PriceEntry entry;
-    entry.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
-    entry.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
+    entry.center = reader.required_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes});
+    entry.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
     if (entry.center == kEveryUnitType && entry.unit_type != kEveryUnitType && !entry.unit_type.empty())
         reader.fail("unit_type", "must be \"*\" where the center is: names of unit types are the centers' own");
     entry.per_unit_hour_micros = read_optional_price(reader, "per_unit_hour").value_or(0);
@@ -135,7 +145,8 @@ void parse_discounts(ObjectReader& reader, PriceBook& book, std::vector<FieldErr
     const Json* discounts = reader.array("discounts", 0, kMaxProjects);
     for (std::size_t i = 0; discounts != nullptr && i < discounts->size(); ++i) {
         ObjectReader one((*discounts)[i], "discounts[" + std::to_string(i) + "]", errors);
-        const std::string project = one.required_string("project", {.min_length = 1, .max_length = 128});
+        const std::string project =
+            one.required_string("project", {.min_length = 1, .max_length = kMaxProjectNameBytes});
         const std::int64_t ppm = parse_percent(one);
         if (!book.discounts_ppm.try_emplace(project, ppm).second) one.fail("project", "has a discount already");
         one.finish(UnknownFields::kReject);
@@ -146,7 +157,7 @@ ProjectBudget parse_budget(ObjectReader& reader)
 {
     constexpr std::int64_t kMaxPercent = 1000;
     ProjectBudget budget;
-    budget.project = reader.required_string("project", {.min_length = 1, .max_length = 128});
+    budget.project = reader.required_string("project", {.min_length = 1, .max_length = kMaxProjectNameBytes});
     budget.per_month_micros = read_price(reader, "per_month").value_or(0);
     budget.refuses = reader.required_string("action", {.max_length = 16, .one_of = {"warn", "refuse"}}) == "refuse";
     const Json* alerts = reader.array("alerts_percent", 0, 10);

@@ -1,8 +1,18 @@
 #include "core/model/probe_result.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_task.hpp"
+
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -97,6 +107,32 @@ void read_two_times(const Json& json, const std::string& path, const std::array<
     }
 }
 
+void read_projection(ObjectReader& reader, OperatorResult& result)
+{
+    const Json* items = reader.array("projection", 0, kMaxProjections);
+    if (items == nullptr) return;
+    for (const Json& item : *items) {
+        if (item.is_number() && std::abs(item.get<double>()) < kLargest)
+            result.projection.push_back(item.get<double>());
+        else
+            reader.fail("projection", "must be numbers");
+    }
+}
+
+/// Of one thread, alone, and beside what presses on the memory: each where it was measured.
+void read_further_times(ObjectReader& reader, OperatorResult& result, std::vector<FieldError>& errors)
+{
+    if (const Json* one_thread = reader.object("one_thread"))
+        result.one_thread = parse_times(*one_thread, reader.path_of("one_thread"), errors);
+    if (const Json* alone = reader.object("alone")) result.alone = parse_times(*alone, reader.path_of("alone"), errors);
+    if (const Json* pressure = reader.object("pressure")) {
+        result.pressure.emplace();
+        read_two_times(
+            *pressure, reader.path_of("pressure"),
+            {{{"beside_bubbles", &result.pressure->beside_bubbles}, {"reporter", &result.pressure->reporter}}}, errors);
+    }
+}
+
 OperatorResult parse_operator_result(const Json& json, const std::string& path, std::vector<FieldError>& errors)
 {
     ObjectReader reader(json, path, errors);
@@ -124,24 +160,9 @@ OperatorResult parse_operator_result(const Json& json, const std::string& path, 
     result.precision = reader.required_string("precision", {.min_length = 1, .max_length = 16});
     result.library = reader.optional_string("library", {.max_length = 200}).value_or("");
     result.checksum = reader.optional_string("checksum", {.max_length = 128}).value_or("");
-    if (const Json* items = reader.array("projection", 0, kMaxProjections)) {
-        for (const Json& item : *items) {
-            if (item.is_number() && std::abs(item.get<double>()) < kLargest)
-                result.projection.push_back(item.get<double>());
-            else
-                reader.fail("projection", "must be numbers");
-        }
-    }
+    read_projection(reader, result);
     result.figures = read_further_figures(reader);
-    if (const Json* one_thread = reader.object("one_thread"))
-        result.one_thread = parse_times(*one_thread, reader.path_of("one_thread"), errors);
-    if (const Json* alone = reader.object("alone")) result.alone = parse_times(*alone, reader.path_of("alone"), errors);
-    if (const Json* pressure = reader.object("pressure")) {
-        result.pressure.emplace();
-        read_two_times(
-            *pressure, reader.path_of("pressure"),
-            {{{"beside_bubbles", &result.pressure->beside_bubbles}, {"reporter", &result.pressure->reporter}}}, errors);
-    }
+    read_further_times(reader, result, errors);
     return result;
 }
 

@@ -1,7 +1,16 @@
 #include "core/model/probe_task.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

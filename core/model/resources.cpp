@@ -1,5 +1,16 @@
 #include "core/model/resources.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/name_limits.hpp"
+#include "core/model/unit_cut.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace fathom {
 namespace {
 
@@ -11,7 +22,7 @@ ResourceDifference read_difference(const Json& json, const std::string& path, st
     ObjectReader item(json, path, errors);
     ResourceDifference difference;
     difference.code = item.required_string("code", {.min_length = 1, .max_length = 64});
-    difference.unit_type = item.optional_string("unit_type", {.max_length = 128}).value_or("");
+    difference.unit_type = item.optional_string("unit_type", {.max_length = kMaxUnitTypeNameBytes}).value_or("");
     difference.field = item.optional_string("field", {.max_length = 64}).value_or("");
     difference.wanted = item.optional_integer("wanted", 0, kMaxNumber).value_or(0);
     difference.seen = item.optional_integer("seen", 0, kMaxNumber).value_or(0);

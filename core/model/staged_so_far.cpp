@@ -1,8 +1,14 @@
 #include "core/model/staged_so_far.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,12 @@
 #include "core/model/staging_use.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 namespace fathom {
 namespace {
 

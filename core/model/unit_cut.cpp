@@ -1,7 +1,15 @@
 #include "core/model/unit_cut.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {

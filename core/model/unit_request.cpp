@@ -1,9 +1,17 @@
 #include "core/model/unit_request.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/model/gpu_memory.hpp"
+#include "core/model/job.hpp"
+#include "core/model/name_limits.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -64,7 +72,7 @@ UnitRequest parse_unit_request(const Json& json, const std::string& path, std::v
         request.gpu_memory = parse_gpu_memory(*gpu_memory, reader.path_of("gpu_memory"), errors);
     if (request.device == "cpu" && request.gpu_memory.all_bytes() > 0)
         reader.fail("gpu_memory", "is of GPUs, but device is cpu");
-    request.center = reader.optional_string("center", {.max_length = 128}).value_or("");
+    request.center = reader.optional_string("center", {.max_length = kMaxCenterNameBytes}).value_or("");
     parse_unit_count(reader, request, errors);
     request.ignore_knee = reader.optional_boolean("ignore_knee").value_or(false);
     if (reader.optional_string("sharing", {.one_of = {"allowed", "exclusive"}}) == "exclusive")

@@ -2,6 +2,7 @@
 
 // Internal to core/net: owners for OpenSSL's objects, and what is read from them.
 
+#include "core/base/owner.hpp"
 #include "core/net/tls.hpp"
 
 #include <openssl/bio.h>
@@ -11,22 +12,10 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace fathom::net::openssl {
-
-template <auto Free>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const
-    {
-        Free(object);
-    }
-};
-template <class T, auto Free>
-using Owner = std::unique_ptr<T, Deleter<Free>>;
 
 using Bio = Owner<BIO, BIO_free_all>;
 using Key = Owner<EVP_PKEY, EVP_PKEY_free>;

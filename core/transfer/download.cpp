@@ -2,16 +2,26 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/open_file.hpp"
+#include "core/base/result.hpp"
+#include "core/transfer/part_file.hpp"
+#include "core/transfer/transfer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <curl/curl.h>
+#include <curl/easy.h>
 #include <fcntl.h>
-#include <memory>
+#include <filesystem>
+#include <functional>
 #include <optional>
+#include <stdio.h>
+#include <string>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 

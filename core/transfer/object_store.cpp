@@ -1,5 +1,6 @@
 #include "core/transfer/object_store.hpp"
 
+#include "core/base/result.hpp"
 #include "core/base/utf8.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/transfer/signed_url.hpp"
@@ -7,6 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdio>
+#include <curl/curl.h>
+#include <curl/easy.h>
+#include <curl/system.h>
+#include <functional>
+#include <stdio.h>
+#include <string>
 
 namespace fathom {
 namespace {

@@ -1,9 +1,15 @@
 #include "core/transfer/part_file.hpp"
 
 #include "core/base/error_text.hpp"
+#include "core/base/result.hpp"
 #include "core/base/write_all.hpp"
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
 #include <unistd.h>
 
 namespace fathom {

@@ -1,10 +1,14 @@
 #include "core/transfer/signed_url.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/hex.hpp"
 #include "core/base/hmac.hpp"
 #include "core/base/sha256.hpp"
+#include "core/transfer/object_store.hpp"
 
 #include <cctype>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

@@ -1,7 +1,14 @@
 #include "core/transfer/transfer.hpp"
 
+#include "core/base/result.hpp"
+
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <curl/curl.h>
+#include <curl/easy.h>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <thread>
 

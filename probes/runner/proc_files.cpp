@@ -1,6 +1,7 @@
 #include "probes/runner/proc_files.hpp"
 
-#include <charconv>
+#include "core/base/parse_number.hpp"
+
 #include <fstream>
 #include <sstream>
 
@@ -30,10 +31,7 @@ std::string proc_value(std::string_view text, std::string_view key)
 
 std::optional<double> leading_number(std::string_view text)
 {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    return value;
+    return take_number<double>(text);
 }
 
 } // namespace fathom::probes

@@ -1,8 +1,9 @@
 #include "probes/runner/process_times.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
@@ -30,11 +31,7 @@ std::string_view file_start(const std::string& path, std::array<char, 256>& buff
 std::optional<std::int64_t> next_number(std::string_view& text)
 {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return value;
+    return take_number<std::int64_t>(text);
 }
 
 void add_thread(const std::string& folder, std::string_view id, ProcessTimes& times)

@@ -1,9 +1,9 @@
 #include "server/app/postgres_binaries.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/app/child_process.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <initializer_list>
 #include <unistd.h>
@@ -38,10 +38,8 @@ std::optional<int> parse_major(std::string_view text)
 {
     const std::size_t mark = text.find("(PostgreSQL) ");
     if (mark == std::string_view::npos) return std::nullopt;
-    const std::string_view number = text.substr(mark + 13);
-    int major = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), major);
-    return error == std::errc{} ? std::optional(major) : std::nullopt;
+    text.remove_prefix(mark + 13);
+    return take_number<int>(text);
 }
 
 /// What stands in the folder; `main` is asked for its version.

@@ -3,10 +3,10 @@
 #include "core/base/error_text.hpp"
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
+#include "core/base/parse_number.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
@@ -130,10 +130,8 @@ Result<void> choose_socket(PostgresFolder& folder, std::optional<gid_t> client_g
 
 std::optional<pid_t> parse_pid(std::string_view text)
 {
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc{} || pid <= 0) return std::nullopt;
-    return pid;
+    const std::optional<pid_t> pid = take_number<pid_t>(text);
+    return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 /// PostgreSQL processes of its user whose working folder is the cluster: each of them changes into it at once. A
@@ -249,9 +247,8 @@ Result<std::optional<int>> data_version(const PostgresFolder& folder)
     if (!data && data.error().code == Errc::kNotFound) return std::optional<int>();
     if (!data) return data.error();
     const Result<std::string> text = read_end(data->number(), "PG_VERSION", folder.uid(), 64);
-    int version = 0;
-    if (text && std::from_chars(text->data(), text->data() + text->size(), version).ec == std::errc{})
-        return std::optional<int>(version);
+    std::string_view rest = text ? std::string_view(*text) : std::string_view();
+    if (const std::optional<int> version = take_number<int>(rest)) return version;
     return Error{Errc::kUnavailable,
                  folder.data().string() + " is not a PostgreSQL cluster; move it away and start again"};
 }

@@ -2,7 +2,7 @@
 
 #include "server/app/supervisor_link.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/verification_store.hpp"
+#include "server/probing/findings/verification_store.hpp"
 
 #include <condition_variable>
 #include <mutex>

@@ -4,14 +4,14 @@
 
 #include "core/decide/scoring/metric_policy.hpp"
 #include "server/app/rooms.hpp"
-#include "server/centers/agent_hub.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
 #include "server/identity/oidc/oidc_service.hpp"
 #include "server/jobs/jobs_service.hpp"
 #include "server/metering/trust_api.hpp"
 #include "server/operators/library_follower.hpp"
-#include "server/probing/probe_results.hpp"
+#include "server/probing/results/probe_results.hpp"
 #include "server/retention/retention_task.hpp"
-#include "server/routing/cycle_store.hpp"
+#include "server/routing/cycles/cycle_store.hpp"
 
 #include <memory>
 #include <optional>

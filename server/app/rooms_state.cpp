@@ -2,15 +2,15 @@
 
 #include "server/centers/authority_api.hpp"
 #include "server/centers/diversity_api.hpp"
+#include "server/centers/gpus/shared_gpu_gauges.hpp"
+#include "server/centers/gpus/shared_gpus_api.hpp"
 #include "server/centers/resources_api.hpp"
-#include "server/centers/shared_gpu_gauges.hpp"
-#include "server/centers/shared_gpus_api.hpp"
 #include "server/centers/unit_use_api.hpp"
 #include "server/identity/audit_api.hpp"
 #include "server/identity/identity_api.hpp"
 #include "server/identity/oidc/oidc_store.hpp"
 #include "server/metering/speedup_api.hpp"
-#include "server/probing/comparison_api.hpp"
+#include "server/probing/results/comparison_api.hpp"
 
 namespace fathom::server {
 namespace {

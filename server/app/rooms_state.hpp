@@ -13,10 +13,10 @@
 #include "server/billing/price_books_api.hpp"
 #include "server/calendar/maintenance_api.hpp"
 #include "server/calendar/reservation_api.hpp"
-#include "server/centers/agent_hub.hpp"
 #include "server/centers/centers_api.hpp"
-#include "server/centers/heartbeat_monitor.hpp"
 #include "server/centers/kept_files.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
+#include "server/centers/sessions/heartbeat_monitor.hpp"
 #include "server/events/events_api.hpp"
 #include "server/events/events_service.hpp"
 #include "server/identity/account_api.hpp"
@@ -43,25 +43,25 @@
 #include "server/operators/operator_reviews_api.hpp"
 #include "server/operators/operators_api.hpp"
 #include "server/outputs/outputs_api.hpp"
-#include "server/probing/findings_api.hpp"
-#include "server/probing/health_probes.hpp"
-#include "server/probing/lost_runs.hpp"
-#include "server/probing/probe_planning.hpp"
-#include "server/probing/probe_refresh.hpp"
-#include "server/probing/probe_results.hpp"
-#include "server/probing/probing_api.hpp"
-#include "server/probing/scaling_step.hpp"
-#include "server/probing/schedule_api.hpp"
-#include "server/probing/schedule_runner.hpp"
-#include "server/probing/withdrawn_runs.hpp"
+#include "server/probing/findings/findings_api.hpp"
+#include "server/probing/orders/probing_api.hpp"
+#include "server/probing/refresh/health_probes.hpp"
+#include "server/probing/refresh/probe_refresh.hpp"
+#include "server/probing/refresh/scaling_step.hpp"
+#include "server/probing/results/lost_runs.hpp"
+#include "server/probing/results/probe_results.hpp"
+#include "server/probing/results/withdrawn_runs.hpp"
+#include "server/probing/schedules/schedule_api.hpp"
+#include "server/probing/schedules/schedule_runner.hpp"
+#include "server/probing/tasks/probe_planning.hpp"
 #include "server/projects/project_members_api.hpp"
 #include "server/projects/projects_api.hpp"
-#include "server/routing/cycle_api.hpp"
-#include "server/routing/cycle_recorder.hpp"
-#include "server/routing/cycle_service.hpp"
+#include "server/routing/cycles/cycle_api.hpp"
+#include "server/routing/cycles/cycle_recorder.hpp"
+#include "server/routing/cycles/cycle_service.hpp"
 #include "server/routing/placement_api.hpp"
 #include "server/routing/placement_service.hpp"
-#include "server/routing/project_use_api.hpp"
+#include "server/routing/project_use/project_use_api.hpp"
 #include "server/routing/routing_service.hpp"
 #include "server/simulations/simulations_api.hpp"
 #include "server/simulations/simulations_service.hpp"
@@ -128,13 +128,9 @@ struct Rooms::State {
                                verification_choice(context.settings, can_verify)}; // becomes measurements
     FindingsService findings{context.database};                                    // quarantined results
     JobFinalizer job_finalizer{probe_results, context.metrics};                    // how jobs end
-    AttemptsService attempts{context.database,
-                             context.executor,
-                             context.metrics,
-                             catalog,
-                             job_finalizer,
-                             context.clock,
-                             context.settings.most_output_bytes};               // what agents report
+    AttemptsService attempts{
+        {context.database, context.executor, context.metrics, catalog, job_finalizer, context.clock},
+        context.settings.most_output_bytes};                                    // what agents report
     JobTypesService job_types{context.database, catalog};                       // what jobs execute
     ProjectsService projects{context.database};                                 // settings of projects
     ProjectMembersService project_members{context.database};                    // who may submit to them
@@ -165,8 +161,9 @@ struct Rooms::State {
 
     ProjectUseService project_uses{context.database, catalog}; // what projects use, against quotas and shares
     EventsService events{context.database, context.executor, context.metrics}; // the live stream of job events
-    JobsService jobs{context.database, context.executor, context.metrics, catalog,
-                     job_finalizer,    compute,          context.clock,   job_rules(context)}; // what clients do
+    JobsService jobs{
+        {context.database, context.executor, context.metrics, catalog, job_finalizer, compute, context.clock},
+        job_rules(context)}; // what clients do
     UnitLoadService unit_loads{context.database, catalog, compute,
                                context.clock}; // how busy and sought after units are
     CycleRecorder cycles{context.database, context.executor, context.metrics,

@@ -165,14 +165,21 @@ std::vector<SettingSpec> prediction_specs()
     };
 }
 
-/// Which jobs are taken, and how long they and what is known of them are kept.
-std::vector<SettingSpec> job_specs()
+/// Whose jobs are taken.
+std::vector<SettingSpec> project_specs()
 {
     return {
         {"projects_must_exist", "on",
          "on: projects without settings and without earlier jobs are refused; off: any name is a project; auto: on "
          "as soon as a project has members",
          check_one_of({"auto", "on", "off"})},
+    };
+}
+
+/// How long jobs and what is known of them are kept.
+std::vector<SettingSpec> retention_specs()
+{
+    return {
         {"keep_jobs_days", "365",
          "days after its end until a job is removed, with its decisions and predictions; its events go up to a "
          "month later; reservations, maintenance windows and types of jobs that are gone likewise; 0: never",
@@ -194,6 +201,13 @@ std::vector<SettingSpec> job_specs()
          "days after their end until requests and grants of sub-units are removed, with the record of their changes; "
          "0: never",
          check_days(30)},
+    };
+}
+
+/// How many jobs are taken, and how much of each.
+std::vector<SettingSpec> job_specs()
+{
+    return {
         {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number", check_integer(0, kMaxNumber)},
         {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
          check_integer(0, kMaxNumber)},
@@ -253,7 +267,7 @@ std::vector<SettingSpec> server_setting_specs()
 {
     std::vector<SettingSpec> specs;
     for (const auto& group : {listener_specs, measurement_specs, quarantine_specs, bill_specs, prediction_specs,
-                              job_specs, process_specs}) {
+                              project_specs, retention_specs, job_specs, process_specs}) {
         for (SettingSpec& spec : group())
             specs.push_back(std::move(spec));
     }

@@ -2,10 +2,10 @@
 
 #include "core/base/error_text.hpp"
 #include "core/base/packet_socket.hpp"
+#include "core/base/parse_number.hpp"
 #include "core/base/process_answer.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -90,10 +90,9 @@ std::string SupervisorLink::database_state()
 std::optional<std::uint64_t> SupervisorLink::free_bytes()
 {
     const Result<std::string> answer = ask(SupervisorRequest::kFreeBytes);
-    std::uint64_t bytes = 0;
-    if (!answer || answer->empty()) return std::nullopt;
-    const auto [end, error] = std::from_chars(answer->data(), answer->data() + answer->size(), bytes);
-    return error == std::errc{} ? std::optional(bytes) : std::nullopt;
+    if (!answer) return std::nullopt;
+    std::string_view bytes = *answer;
+    return take_number<std::uint64_t>(bytes);
 }
 
 AdminTokenFile SupervisorLink::admin_token_file(const std::filesystem::path& state_dir)

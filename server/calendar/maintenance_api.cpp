@@ -1,5 +1,6 @@
 #include "server/calendar/maintenance_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
@@ -18,8 +19,9 @@ Result<MaintenanceService::Wanted> parse_maintenance(const Call& call, Timestamp
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     MaintenanceService::Wanted wanted;
-    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
-    wanted.unit_type = reader.optional_string("unit_type", {.min_length = 1, .max_length = 128}).value_or("");
+    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes});
+    wanted.unit_type =
+        reader.optional_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes}).value_or("");
     wanted.period = read_period(reader, now, kMaxMaintenance);
     wanted.reason = reader.optional_string("reason", {.max_length = 500}).value_or("");
     if (reader.optional_boolean("cancel_reservations").value_or(false))

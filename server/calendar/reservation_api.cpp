@@ -1,5 +1,6 @@
 #include "server/calendar/reservation_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
@@ -18,9 +19,10 @@ Result<ReservationService::Wanted> parse_reservation(const Call& call, Timestamp
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     ReservationService::Wanted wanted;
-    wanted.project = reader.optional_string("project", {.min_length = 1, .max_length = 128}).value_or("default");
-    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
-    wanted.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = 128});
+    wanted.project =
+        reader.optional_string("project", {.min_length = 1, .max_length = kMaxProjectNameBytes}).value_or("default");
+    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes});
+    wanted.unit_type = reader.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
     wanted.unit_count = reader.required_integer("unit_count", 1, 1'000'000'000);
     wanted.period = read_period(reader, now, kMaxReservation);
     reader.finish(UnknownFields::kReject);

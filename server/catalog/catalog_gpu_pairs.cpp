@@ -33,7 +33,7 @@ constexpr Statement kSelectNewestPair{
     "catalog_select_newest_turn_pair",
     "SELECT coalesce((extract(epoch FROM max(measured_at)) * 1e6)::bigint, 0) FROM gpu_pair"};
 
-// As many as are kept (server/centers/gpu_pairs_store.hpp).
+// As many as are kept (server/centers/gpus/gpu_pairs_store.hpp).
 constexpr Statement kSelectTurnPairs{"catalog_select_turn_pairs", R"sql(
     SELECT a_kind, b_kind, unit_type_id, avg(a_kept_pace) AS a_kept_pace, avg(b_kept_pace) AS b_kept_pace,
            count(*) AS runs

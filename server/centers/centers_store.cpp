@@ -1,7 +1,7 @@
 #include "server/centers/centers_store.hpp"
 
 #include "core/base/log_limit.hpp"
-#include "server/centers/place_key.hpp"
+#include "server/centers/gpus/place_key.hpp"
 #include "server/rows/probe_budget_row.hpp"
 #include "server/store/column.hpp"
 

@@ -127,13 +127,11 @@ AttemptGateway::Reconciliation compare(const std::vector<link::InventoryItem>& i
 
 } // namespace
 
-AttemptsService::AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                                 const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
-                                 std::int64_t most_output_bytes)
-    : database_(&database), probes_(&finalizer.observer()), ends_(metrics, catalog, finalizer, clock),
-      catalog_(&catalog), clock_(&clock),
+AttemptsService::AttemptsService(const AttemptsParts& parts, std::int64_t most_output_bytes)
+    : database_(&parts.database), probes_(&parts.finalizer.observer()),
+      ends_(parts.metrics, parts.catalog, parts.finalizer, parts.clock), catalog_(&parts.catalog), clock_(&parts.clock),
       output_(
-          database, executor, "job_output", metrics,
+          parts.database, parts.executor, "job_output", parts.metrics,
           [most_output_bytes](pqxx::work& transaction, std::vector<NewOutput>& pieces) {
               return write_output(transaction, pieces, most_output_bytes);
           },

@@ -20,6 +20,16 @@ struct ReportedAttempt {
     bool ends{false}; ///< its end is told in the same transaction: what comes before is history when anybody reads it
 };
 
+/// What reports are taken with. All of it outlives the service.
+struct AttemptsParts {
+    Database& database;
+    asio::any_io_executor executor;
+    Metrics& metrics;
+    const CatalogCache& catalog;
+    const JobFinalizer& finalizer;
+    const Clock& clock;
+};
+
 /// What agents report of attempts, and what follows for their jobs, each in one transaction:
 ///
 ///     attempt  placed -> dispatched -> running -> ended      (any state may go straight to ended)
@@ -28,9 +38,7 @@ struct ReportedAttempt {
 /// Reports may repeat, come late or out of order: a state is only ever left forwards. Thread-safe.
 class AttemptsService final : public AttemptGateway {
   public:
-    AttemptsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                    const CatalogCache& catalog, const JobFinalizer& finalizer, const Clock& clock,
-                    std::int64_t most_output_bytes = kMaxOutputBytes);
+    explicit AttemptsService(const AttemptsParts& parts, std::int64_t most_output_bytes = kMaxOutputBytes);
 
     asio::awaitable<Result<Reconciliation>> reconcile(Reporter reporter,
                                                       std::vector<link::InventoryItem> inventory) override;

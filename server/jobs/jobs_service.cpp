@@ -72,13 +72,12 @@ std::vector<JobRecord> insert_all(pqxx::transaction_base& transaction, const std
 
 } // namespace
 
-JobsService::JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics,
-                         CatalogCache& catalog, const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock,
-                         JobRules rules)
-    : database_(&database), catalog_(&catalog), finalizer_(&finalizer), compute_(&compute), clock_(&clock),
-      rules_(rules), quota_(database, rules.quota),
-      submitted_(metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
-      submissions_(database, executor, "submissions", metrics, Submissions::OneStatement{write_submissions}),
+JobsService::JobsService(const JobsParts& parts, JobRules rules)
+    : database_(&parts.database), catalog_(&parts.catalog), finalizer_(&parts.finalizer), compute_(&parts.compute),
+      clock_(&parts.clock), rules_(rules), quota_(parts.database, rules.quota),
+      submitted_(parts.metrics.counter("fathom_jobs_submitted_total", "Jobs accepted from clients.")),
+      submissions_(parts.database, parts.executor, "submissions", parts.metrics,
+                   Submissions::OneStatement{write_submissions}),
       recorded_lists_(1, kListRecordsPerSecond)
 {
 }

@@ -26,13 +26,23 @@ struct JobRules {
     std::chrono::days keep_jobs{0}; ///< after their end, for those who ask for one that is gone; 0: for ever
 };
 
+/// What jobs are taken and ended with. All of it outlives the service.
+struct JobsParts {
+    Database& database;
+    asio::any_io_executor executor;
+    Metrics& metrics;
+    CatalogCache& catalog;
+    const JobFinalizer& finalizer;
+    ComputePool& compute;
+    const Clock& clock;
+};
+
 /// What clients do with jobs. A look at a job that its reader sees by its role alone is in the audit log, once an hour
 /// for each reader and job (job.read, of the output job.read_output), and so are lists with such jobs (job.list, once
 /// an hour for each reader and replica); without the record there is no answer. Probes are nobody's. Thread-safe.
 class JobsService {
   public:
-    JobsService(Database& database, const asio::any_io_executor& executor, Metrics& metrics, CatalogCache& catalog,
-                const JobFinalizer& finalizer, ComputePool& compute, const Clock& clock, JobRules rules = {});
+    explicit JobsService(const JobsParts& parts, JobRules rules = {});
 
     using Batch = JobBatch;
     /// Checks jobs against operator library and unit types, finds the outputs of earlier jobs that they take, completes

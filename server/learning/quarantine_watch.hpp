@@ -2,7 +2,7 @@
 
 #include "core/base/metrics.hpp"
 #include "server/learning/health_store.hpp"
-#include "server/probing/health_probes.hpp"
+#include "server/probing/refresh/health_probes.hpp"
 #include "server/store/transaction.hpp"
 
 namespace fathom::server {

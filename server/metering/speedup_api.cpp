@@ -1,5 +1,6 @@
 #include "server/metering/speedup_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/metering/speedup_store.hpp"
@@ -37,7 +38,7 @@ Result<CenterQuestion> parse_question(const Call& call, Kind kind)
         if (name != std::string_view("compressed")) parsed.question.erase(name);
     }
     ObjectReader reader(own, "", errors);
-    parsed.center = reader.optional_string("center", {.min_length = 1, .max_length = 128}).value_or("");
+    parsed.center = reader.optional_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes}).value_or("");
     parsed.operator_id = reader.optional_string("operator", {.min_length = 1, .max_length = 64}).value_or("");
     parsed.points = reader.optional_integer("points", 2, 1000).value_or(parsed.points);
     static_cast<void>(reader.optional_boolean("compressed"));

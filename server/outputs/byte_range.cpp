@@ -1,7 +1,8 @@
 #include "server/outputs/byte_range.hpp"
 
+#include "core/base/parse_number.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -9,11 +10,7 @@ namespace {
 /// A whole number of digits alone; empty: it is none, or too large.
 std::optional<std::int64_t> digits_of(std::string_view text)
 {
-    std::int64_t number = 0;
-    if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
+    return text.starts_with('-') ? std::nullopt : parse_number<std::int64_t>(text);
 }
 
 AskedRange last_bytes(std::optional<std::int64_t> count, std::int64_t size_bytes)

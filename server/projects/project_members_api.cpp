@@ -1,5 +1,6 @@
 #include "server/projects/project_members_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
 #include "server/projects/projects_store.hpp"
@@ -40,7 +41,7 @@ Result<ProjectMembersService::Change> parse_member(const Call& call, const std::
     if (change.role == ProjectRole::kViewer && change.reserve_unit_hours.value_or(0) > 0)
         reader.fail("reserve_unit_hours", "of a viewer is 0: it submits nothing");
     reader.finish(UnknownFields::kReject);
-    if (project.empty() || project.size() > kMaxProjectLength)
+    if (project.empty() || project.size() > kMaxProjectNameBytes)
         errors.push_back({"name", "of a project has 1 to 128 bytes"});
     return value_or_errors(std::move(change), std::move(errors), "the member");
 }

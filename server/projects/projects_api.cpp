@@ -1,6 +1,7 @@
 #include "server/projects/projects_api.hpp"
 
 #include "core/model/money.hpp"
+#include "core/model/name_limits.hpp"
 #include "server/api/etag.hpp"
 #include "server/api/record_routes.hpp"
 
@@ -11,7 +12,6 @@ namespace {
 
 using Answer = asio::awaitable<net::Response>;
 
-constexpr std::size_t kMaxCenterLength = 128;
 constexpr std::size_t kMaxCenters = 1000;
 constexpr double kMinShare = 1e-6;
 constexpr double kMaxShare = 1e6;
@@ -28,7 +28,7 @@ Answer get_project(ProjectsService* projects, Call call)
 std::vector<std::string> read_centers(ObjectReader& reader)
 {
     std::vector<std::string> centers =
-        reader.strings("centers", kMaxCenters, {.min_length = 1, .max_length = kMaxCenterLength});
+        reader.strings("centers", kMaxCenters, {.min_length = 1, .max_length = kMaxCenterNameBytes});
     if (std::set<std::string>(centers.begin(), centers.end()).size() < centers.size())
         reader.fail("centers", "names a center twice");
     return centers;
@@ -50,7 +50,8 @@ Result<ProjectChange> parse_change(const Call& call, const std::string& name)
     reader.finish(UnknownFields::kReject);
     if (errors.empty() && !change.profile_jobs && !change.is_about_the_network())
         errors.push_back({"", "names no setting to change"});
-    if (name.empty() || name.size() > kMaxProjectLength) errors.push_back({"name", "of a project has 1 to 128 bytes"});
+    if (name.empty() || name.size() > kMaxProjectNameBytes)
+        errors.push_back({"name", "of a project has 1 to 128 bytes"});
     return value_or_errors(std::move(change), std::move(errors), "the project");
 }
 

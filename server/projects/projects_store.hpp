@@ -14,8 +14,6 @@
 /// through to Database::run.
 namespace fathom::server {
 
-inline constexpr std::size_t kMaxProjectLength = 128; ///< bytes of a project's name
-
 struct ProjectRecord {
     std::string name;
     bool profile_jobs{false};         ///< every job of it is profiled, whether it asks for that or not (M11)

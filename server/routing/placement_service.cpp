@@ -7,12 +7,12 @@
 #include "core/schedule/waiting_reason.hpp"
 #include "server/catalog/job_operators.hpp"
 #include "server/identity/job_scope.hpp"
-#include "server/routing/attempts_in_use.hpp"
-#include "server/routing/cycle_service.hpp"
-#include "server/routing/gpu_shares.hpp"
+#include "server/routing/batch/probe_hosts_store.hpp"
+#include "server/routing/cycles/cycle_service.hpp"
+#include "server/routing/in_use/attempts_in_use.hpp"
+#include "server/routing/in_use/gpu_shares.hpp"
 #include "server/routing/output_inputs.hpp"
-#include "server/routing/probe_hosts_store.hpp"
-#include "server/routing/project_uses.hpp"
+#include "server/routing/project_use/project_uses.hpp"
 
 #include <pqxx/pqxx>
 

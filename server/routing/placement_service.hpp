@@ -5,7 +5,7 @@
 #include "server/api/compute_pool.hpp"
 #include "server/catalog/catalog_cache.hpp"
 #include "server/identity/job_look.hpp"
-#include "server/routing/routing_store.hpp"
+#include "server/routing/batch/routing_store.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "core/base/clock.hpp"
 #include "server/events/wake_signal.hpp"
-#include "server/routing/scheduling_batch.hpp"
+#include "server/routing/batch/scheduling_batch.hpp"
 #include "server/routing/unit_loads.hpp"
 
 #include <atomic>

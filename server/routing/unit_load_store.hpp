@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/routing/routing_store.hpp"
+#include "server/routing/batch/routing_store.hpp"
 
 #include <map>
 #include <optional>

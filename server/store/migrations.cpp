@@ -1,12 +1,11 @@
 #include "server/store/migrations.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "core/base/secret.hpp"
 #include "server/store/log_after_commit.hpp"
 
 #include <pqxx/result>
 #include <pqxx/transaction>
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -42,10 +41,11 @@ Result<Migration> read_migration(const EmbeddedFile& file)
     const std::string_view path = file.name;
     const std::string_view base = path.substr(path.rfind('/') + 1); // npos + 1 is 0
     Migration migration;
-    const auto [end, error] = std::from_chars(base.data(), base.data() + base.size(), migration.version);
-    const std::string_view rest = base.substr(static_cast<std::size_t>(end - base.data()));
-    if (error != std::errc{} || !rest.starts_with('_') || !rest.ends_with(".sql"))
+    std::string_view rest = base;
+    const auto version = take_number<decltype(migration.version)>(rest);
+    if (!version || !rest.starts_with('_') || !rest.ends_with(".sql"))
         return Error{Errc::kInvalid, "\"" + std::string(path) + "\" is not named NNNN_name.sql"};
+    migration.version = *version;
     migration.name = rest.substr(1, rest.size() - 5);
     migration.sha256 = sha256_hex(file.content);
     migration.content = file.content;

@@ -1,5 +1,6 @@
 #include "server/sub_units/sub_units_api.hpp"
 
+#include "core/model/name_limits.hpp"
 #include "server/api/idempotency.hpp"
 #include "server/api/paging.hpp"
 #include "server/api/render_page.hpp"
@@ -18,7 +19,7 @@ Result<SubUnitsService::Wanted> parse_wanted(const Call& call)
     std::vector<FieldError> errors;
     ObjectReader reader(*json, "", errors);
     SubUnitsService::Wanted wanted;
-    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = 128});
+    wanted.center = reader.required_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes});
     wanted.kind = reader.required_string("kind", {.min_length = 1, .max_length = 64});
     wanted.action = reader.required_string("action", {.one_of = {"release", "gain", "balance"}});
     wanted.reason = reader.optional_string("reason", {.max_length = 500}).value_or("");
@@ -85,37 +86,34 @@ Answer list_sub_units(SubUnitsService* service, Call call)
     co_return render_page(*kinds);
 }
 
-Answer list_sub_unit_requests(SubUnitsService* service, Call call)
+/// A page of what a filter lets pass.
+template <class Record>
+Answer list_filtered(SubUnitsService* service, Call call,
+                     asio::awaitable<Result<Page<Record>>> (SubUnitsService::*list)(SubUnitFilter filter,
+                                                                                    std::int64_t size,
+                                                                                    std::string after))
 {
     const Result<PageRequest> page = parse_page_request(call.request);
     if (!page) co_return net::problem(page.error(), call.request.request_id);
     SubUnitFilter filter = filter_of(call.request.query);
-    const Result<Page<SubUnitRequestRecord>> requests =
-        co_await service->list_requests(std::move(filter), page->size, page->after);
-    if (!requests) co_return net::problem(requests.error(), call.request.request_id);
-    co_return render_page(*requests);
+    const Result<Page<Record>> records = co_await (service->*list)(std::move(filter), page->size, page->after);
+    if (!records) co_return net::problem(records.error(), call.request.request_id);
+    co_return render_page(*records);
+}
+
+Answer list_sub_unit_requests(SubUnitsService* service, Call call)
+{
+    return list_filtered(service, std::move(call), &SubUnitsService::list_requests);
 }
 
 Answer list_sub_unit_grants(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    SubUnitFilter filter = filter_of(call.request.query);
-    const Result<Page<SubUnitGrantRecord>> grants =
-        co_await service->list_grants(std::move(filter), page->size, page->after);
-    if (!grants) co_return net::problem(grants.error(), call.request.request_id);
-    co_return render_page(*grants);
+    return list_filtered(service, std::move(call), &SubUnitsService::list_grants);
 }
 
 Answer list_sub_unit_events(SubUnitsService* service, Call call)
 {
-    const Result<PageRequest> page = parse_page_request(call.request);
-    if (!page) co_return net::problem(page.error(), call.request.request_id);
-    SubUnitFilter filter = filter_of(call.request.query);
-    const Result<Page<SubUnitEventRecord>> events =
-        co_await service->list_events(std::move(filter), page->size, page->after);
-    if (!events) co_return net::problem(events.error(), call.request.request_id);
-    co_return render_page(*events);
+    return list_filtered(service, std::move(call), &SubUnitsService::list_events);
 }
 
 } // namespace

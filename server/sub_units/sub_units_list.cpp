@@ -1,11 +1,10 @@
 #include "server/sub_units/sub_units_list.hpp"
 
+#include "core/base/parse_number.hpp"
 #include "server/store/statement.hpp"
 #include "server/sub_units/sub_units_rows.hpp"
 
 #include <pqxx/pqxx>
-
-#include <charconv>
 
 namespace fathom::server {
 namespace {
@@ -53,15 +52,6 @@ SubUnitEventRecord to_event(const pqxx::row& row)
             .detail = row["detail"].as<std::string>()};
 }
 
-/// Of the key of a page's last event; empty for the first page, and for what is no such key.
-std::optional<std::int64_t> event_number(const std::string& after)
-{
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(after.data(), after.data() + after.size(), number);
-    if (after.empty() || error != std::errc{} || end != after.data() + after.size()) return std::nullopt;
-    return number;
-}
-
 } // namespace
 
 Page<SubUnitKindRecord> select_sub_unit_kinds(pqxx::transaction_base& transaction, std::int64_t size,
@@ -103,9 +93,10 @@ Page<SubUnitGrantRecord> select_sub_unit_grants(pqxx::transaction_base& transact
 Page<SubUnitEventRecord> select_sub_unit_events(pqxx::transaction_base& transaction, const SubUnitFilter& filter,
                                                 std::int64_t size, const std::string& after)
 {
+    // `after` is the number of the page before's last event; the first page has none.
     std::vector<SubUnitEventRecord> events;
     for (const pqxx::row& row :
-         exec(transaction, kListEvents, filter.kind, filter.center, event_number(after), size + 1))
+         exec(transaction, kListEvents, filter.kind, filter.center, parse_number<std::int64_t>(after), size + 1))
         events.push_back(to_event(row));
     return cut_page(std::move(events), size, [](const SubUnitEventRecord& one) { return std::to_string(one.id); });
 }

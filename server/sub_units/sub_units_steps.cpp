@@ -97,7 +97,7 @@ Result<SubUnitRequestId> SubUnitBroker::ask(const SubUnitWanted& wanted)
         return Error{Errc::kTooMany, "the agent of center " + holding->center +
                                          " has asked, changed totals or refused " + std::to_string(kMaxSubUnitRecords) +
                                          " times in ten minutes, and may not do so more often; ask again later"};
-    for (SubUnitRequestRecord& other : requests_) {
+    for (const SubUnitRequestRecord& other : requests_) {
         if (other.center_id != wanted.center_id || !other.is_open() || !other.undo_of.empty()) continue;
         const bool is_agents_own = is_agents && other.asked_by == wanted.actor;
         const bool is_replaced = is_agents_own && other.state != "giving" && cancel(other.id, wanted.actor);

@@ -88,7 +88,7 @@ constexpr Statement kCountLately{"sub_units_count_lately", R"sql(
                           ORDER BY id DESC LIMIT $2) newest
     WHERE at > now() - interval '10 minutes')sql"};
 
-// The lock that the router takes before it places (server/routing/locked_units).
+// The lock that the router takes before it places (server/routing/in_use/locked_units).
 constexpr Statement kLockUnitType{"sub_units_lock_unit_type", R"sql(
     SELECT id, CASE WHEN active THEN unit_count ELSE 0 END AS offered
     FROM unit_type WHERE center_id = $1 AND name = $2 FOR NO KEY UPDATE)sql"};

@@ -2,7 +2,7 @@
 
 #include "core/base/portable_math.hpp"
 #include "core/model/price_book.hpp"
-#include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,15 @@
 
 #include "cli/text/format_units.hpp"
 #include "simulator/figures/network_load.hpp"
+#include "simulator/report/report_bars.hpp"
 #include "simulator/report/report_curves.hpp"
 #include "simulator/report/report_embedded.hpp"
 #include "simulator/report/report_markup.hpp"
-#include "simulator/report/report_sections.hpp"
+#include "simulator/report/report_scenario.hpp"
+#include "simulator/report/report_strips.hpp"
+#include "simulator/report/report_tables.hpp"
+#include "simulator/report/report_texts_en.hpp"
+#include "simulator/report/report_texts_zh.hpp"
 
 #include <fmt/format.h>
 

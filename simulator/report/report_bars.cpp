@@ -1,3 +1,5 @@
+#include "simulator/report/report_bars.hpp"
+
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "simulator/figures/confidence.hpp"

@@ -10,14 +10,8 @@ namespace fathom::simulation {
 
 // The drawings of a report, each as a <figure> with its title and legend.
 
-/// Mean completion of each policy as bars, with what it is of the best.
-std::string completion_bars(std::span<const PolicyGroup> policies, const ReportTexts& texts);
-
 /// Jobs that wait, over time.
 std::string queue_plot(const Scenario& scenario, std::span<const PolicyGroup> policies, const ReportTexts& texts);
-
-/// Units in use at each center over time, a strip each.
-std::string unit_strips(const Scenario& scenario, const PolicyGroup& policy, const ReportTexts& texts);
 
 /// Distributions of completion and of slowdown.
 std::string distribution_plots(const Scenario& scenario, std::span<const PolicyGroup> policies,

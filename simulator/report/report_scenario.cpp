@@ -1,8 +1,10 @@
+#include "simulator/report/report_scenario.hpp"
+
 #include "cli/text/format_units.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 #include "simulator/figures/job_figures.hpp"
 #include "simulator/report/report_markup.hpp"
-#include "simulator/report/report_sections.hpp"
+#include "simulator/report/report_tables.hpp"
 
 #include <fmt/format.h>
 

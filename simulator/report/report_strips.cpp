@@ -1,3 +1,5 @@
+#include "simulator/report/report_strips.hpp"
+
 #include "cli/text/display_text.hpp"
 #include "cli/text/format_units.hpp"
 #include "simulator/report/report_curves.hpp"

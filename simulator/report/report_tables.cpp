@@ -1,7 +1,8 @@
+#include "simulator/report/report_tables.hpp"
+
 #include "cli/text/format_units.hpp"
 #include "simulator/figures/confidence.hpp"
 #include "simulator/report/report_markup.hpp"
-#include "simulator/report/report_sections.hpp"
 
 #include <fmt/format.h>
 

@@ -160,8 +160,6 @@ struct ReportTexts {
     const FigureText& of(FigureId id) const { return figures[static_cast<std::size_t>(id)]; }
 };
 
-extern const ReportTexts kEnglishReport;
-extern const ReportTexts kChineseReport;
 const ReportTexts& report_texts(ReportLanguage language);
 
 } // namespace fathom::simulation

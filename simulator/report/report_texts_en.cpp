@@ -1,4 +1,4 @@
-#include "simulator/report/report_texts.hpp"
+#include "simulator/report/report_texts_en.hpp"
 
 namespace fathom::simulation {
 

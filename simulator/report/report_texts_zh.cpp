@@ -1,4 +1,4 @@
-#include "simulator/report/report_texts.hpp"
+#include "simulator/report/report_texts_zh.hpp"
 
 namespace fathom::simulation {
 namespace {

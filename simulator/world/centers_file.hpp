@@ -32,10 +32,6 @@ Result<CentersFile> parse_centers(const Json& json);
 /// @error kInvalid  as parse_centers(), or it is no JSON.
 Result<CentersFile> read_centers(std::string_view text);
 
-/// What parse_centers() reads as the same network. Rates that came of operators' speeds are written as rates.
-Json to_json(const CentersFile& file);
-Json to_json(const KnowledgeSettings& knowledge);
-
 /// Every number of the knowledge with its name in the file, and how large it may be; for files, flags and reports.
 struct KnowledgeField {
     std::string_view name;

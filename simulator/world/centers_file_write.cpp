@@ -1,5 +1,6 @@
+#include "simulator/world/centers_file_write.hpp"
+
 #include "core/model/money.hpp"
-#include "simulator/world/centers_file.hpp"
 
 #include <algorithm>
 #include <array>

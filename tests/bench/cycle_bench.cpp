@@ -1,7 +1,7 @@
 // What it costs the server to decide once on all jobs that wait (see tests/bench/cycle).
 #include "core/schedule/cycle_plan.hpp"
 #include "core/schedule/unmeasured_places.hpp"
-#include "server/routing/deflated.hpp"
+#include "server/routing/cycles/deflated.hpp"
 #include "tests/bench/routing_world.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // What it costs the router to know which units are in use, and everybody else to note what changes (see
 // tests/bench/cycle).
 #include "core/decide/statistics/sample_statistics.hpp"
-#include "server/routing/attempts_in_use.hpp"
+#include "server/routing/in_use/attempts_in_use.hpp"
 #include "tests/support/temporary_postgres.hpp"
 
 #include <fmt/format.h>

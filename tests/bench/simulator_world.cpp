@@ -3,7 +3,7 @@
 #include "core/model/price_book.hpp"
 #include "simulator/figures/figures.hpp"
 #include "simulator/figures/network_load.hpp"
-#include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 #include "simulator/world/keyed_draw.hpp"
 
 #include <CLI/CLI.hpp>

@@ -24,7 +24,7 @@ NOT_AUDITED = {
 # Operations whose changes are recorded, and that the tests of all operations do not bring to a change: where it is seen.
 AUDITED_ELSEWHERE = {
     "releaseCenter": "tests/e2e/test_self_correction.py",
-    "dismissProbeFinding": "tests/server/probing/findings_test.cpp",
+    "dismissProbeFinding": "tests/server/probing/findings/findings_test.cpp",
 }
 
 

@@ -1,4 +1,4 @@
-#include "server/probing/run_order.hpp"
+#include "server/probing/orders/run_order.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever is the body of POST /probe-runs, parse_run_order() reads an order with counts in their bounds, or refuses

@@ -1,4 +1,4 @@
-#include "server/probing/check_result.hpp"
+#include "server/probing/findings/check_result.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever a center's probe printed, read_probe_result() reads it or refuses it, and check_probe_result() finds what

@@ -3,6 +3,7 @@
 #include "agent/executor/run_order.hpp"
 #include "core/base/error_text.hpp"
 #include "core/base/sha256.hpp"
+#include "core/model/name_limits.hpp"
 #include "schema/link/messages.hpp"
 
 #include <array>
@@ -185,7 +186,7 @@ Result<std::vector<QueuePlace>> decode_queue_places(std::string_view text)
     for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
         const Json& item = (*items)[i];
         ObjectReader one(item, "places[" + std::to_string(i) + "]", errors);
-        std::string type = one.required_string("unit_type", {.min_length = 1, .max_length = 128});
+        std::string type = one.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
         Result<BatchPlace> place = read_batch_place(item.is_object() ? item.value("place", Json()) : Json());
         if (!place) return place.error();
         const std::int64_t wall_limit_s = one.required_integer("wall_limit_s", 1, kMaxQueueWall_s);
@@ -220,8 +221,9 @@ Result<ExecutorChanges> decode_changes(std::string_view text)
     const Json* queues = reader.array("queues", 0, kMaxQueuePlaces);
     for (std::size_t i = 0; queues != nullptr && i < queues->size(); ++i) {
         ObjectReader one((*queues)[i], "queues[" + std::to_string(i) + "]", errors);
-        changes.queues.push_back({one.required_string("unit_type", {.min_length = 1, .max_length = 128}),
-                                  one.optional_time("expected_start")});
+        changes.queues.push_back(
+            {one.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes}),
+             one.optional_time("expected_start")});
     }
     return value_or_errors(std::move(changes), std::move(errors), "a list of changes");
 }

@@ -1,9 +1,17 @@
 #include "core/decide/balance/action_plan.hpp"
 
+#include "core/decide/balance/action_table.hpp"
+#include "core/decide/balance/occupancy.hpp"
+#include "core/decide/balance/precision.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 namespace fathom {
 namespace {

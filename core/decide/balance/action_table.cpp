@@ -1,11 +1,20 @@
 #include "core/decide/balance/action_table.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/result.hpp"
 #include "core/decide/balance/control_law.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,6 +1,10 @@
 #include "core/decide/balance/aimd.hpp"
 
+#include "core/decide/balance/action_plan.hpp"
+#include "core/decide/balance/action_table.hpp"
+
 #include <algorithm>
+#include <cstdint>
 
 namespace fathom {
 namespace {

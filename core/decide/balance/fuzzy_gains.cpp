@@ -1,8 +1,12 @@
 #include "core/decide/balance/fuzzy_gains.hpp"
 
+#include "core/decide/balance/control_law.hpp"
+#include "core/decide/balance/gain_schedule.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 namespace fathom {
 namespace {

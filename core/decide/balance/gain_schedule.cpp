@@ -1,9 +1,18 @@
 #include "core/decide/balance/gain_schedule.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/balance/control_law.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,7 @@
 #include "core/decide/balance/occupancy.hpp"
 
+#include "core/base/result.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

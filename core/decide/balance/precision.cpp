@@ -1,7 +1,12 @@
 #include "core/decide/balance/precision.hpp"
 
+#include "core/base/result.hpp"
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 
 namespace fathom {
 namespace {

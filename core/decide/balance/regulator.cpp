@@ -1,12 +1,22 @@
 #include "core/decide/balance/regulator.hpp"
 
+#include "core/decide/balance/action_plan.hpp"
+#include "core/decide/balance/action_table.hpp"
 #include "core/decide/balance/aimd.hpp"
+#include "core/decide/balance/control_law.hpp"
+#include "core/decide/balance/fuzzy_gains.hpp"
+#include "core/decide/balance/gain_schedule.hpp"
+#include "core/decide/balance/occupancy.hpp"
+#include "core/decide/balance/regulator_settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

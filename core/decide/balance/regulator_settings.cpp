@@ -1,6 +1,17 @@
 #include "core/decide/balance/regulator_settings.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/balance/action_plan.hpp"
+#include "core/decide/balance/action_table.hpp"
+#include "core/decide/balance/control_law.hpp"
+#include "core/decide/balance/fuzzy_gains.hpp"
+#include "core/decide/balance/gain_schedule.hpp"
+
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {

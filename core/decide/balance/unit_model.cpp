@@ -1,5 +1,8 @@
 #include "core/decide/balance/unit_model.hpp"
 
+#include "core/decide/balance/occupancy.hpp"
+#include "core/decide/balance/precision.hpp"
+
 #include <algorithm>
 
 namespace fathom {

@@ -1,8 +1,16 @@
 #include "core/decide/billing/export_calendar.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/decide/probing/cron.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

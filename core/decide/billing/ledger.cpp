@@ -1,11 +1,20 @@
 #include "core/decide/billing/ledger.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/secret.hpp"
+#include "core/decide/billing/rate.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

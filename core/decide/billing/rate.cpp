@@ -1,9 +1,21 @@
 #include "core/decide/billing/rate.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/result.hpp"
+#include "core/model/price_book.hpp"
+
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -277,8 +289,8 @@ Result<std::vector<Charge>> rate(const Usage& usage, std::span<const RateBook> b
         const Timestamp valid_from = books[i].valid_from();
         const Timestamp valid_until = i + 1 < books.size() ? books[i + 1].valid_from() : kNeverEnds;
         const bool holds_at_end = usage.is_last && valid_from <= last && last < valid_until;
-        Stretch stretch{&books[i], std::max(usage.origin, valid_from), std::max(usage.from, valid_from),
-                        std::min(usage.until, valid_until), holds_at_end};
+        const Stretch stretch{&books[i], std::max(usage.origin, valid_from), std::max(usage.from, valid_from),
+                              std::min(usage.until, valid_until), holds_at_end};
         if (stretch.from < stretch.until || holds_at_end) rating.add(stretch);
     }
     return rating.take();

@@ -1,6 +1,11 @@
 #include "core/decide/capacity/availability.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 

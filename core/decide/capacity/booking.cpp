@@ -3,7 +3,10 @@
 #include "core/decide/capacity/availability.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <span>
 
 namespace fathom {
 namespace {

@@ -1,8 +1,15 @@
 #include "core/decide/capacity/holds.hpp"
 
+#include "core/decide/capacity/availability.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,6 +1,10 @@
 #include "core/decide/capacity/least_objective.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/capacity/objective.hpp"
+#include "core/decide/capacity/unit_price.hpp"
+#include "core/model/job.hpp"
 
 #include <algorithm>
 #include <chrono>

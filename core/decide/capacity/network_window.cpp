@@ -1,11 +1,23 @@
 #include "core/decide/capacity/network_window.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <numbers>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

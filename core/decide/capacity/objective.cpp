@@ -1,10 +1,14 @@
 #include "core/decide/capacity/objective.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/model/job.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace fathom {
 namespace {

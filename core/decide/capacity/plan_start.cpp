@@ -1,9 +1,15 @@
 #include "core/decide/capacity/plan_start.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/decide/capacity/network_window.hpp"
 #include "core/decide/capacity/objective.hpp"
+#include "core/decide/prediction/predict_units.hpp"
+#include "core/model/job.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace fathom {
 namespace {

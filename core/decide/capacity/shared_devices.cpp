@@ -1,8 +1,14 @@
 #include "core/decide/capacity/shared_devices.hpp"
 
+#include "core/decide/capacity/availability.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace fathom {
 

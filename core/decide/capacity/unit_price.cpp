@@ -1,7 +1,13 @@
 #include "core/decide/capacity/unit_price.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/model/price_book.hpp"
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 namespace fathom {
 namespace {

@@ -1,12 +1,29 @@
 #include "core/decide/explanation/counterfactual.hpp"
 
+#include "core/decide/capacity/unit_price.hpp"
 #include "core/decide/explanation/route_trial.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "core/decide/routing/decision_text.hpp"
+#include "core/decide/routing/filters.hpp"
+#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/unit_type_list.hpp"
+#include "core/decide/routing/unit_type_view.hpp"
+#include "core/model/money.hpp"
+#include "core/model/price_book.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -80,9 +97,7 @@ void try_queue(DecisionTrial& trial, std::size_t index, std::vector<Found>& foun
 
 std::string unit_price_text(double per_hour)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", per_hour);
-    return text;
+    return fmt::format("{:.4g}", per_hour);
 }
 
 /// "0.12 EUR per unit-hour"
@@ -128,10 +143,11 @@ void try_trust(DecisionTrial& trial, std::size_t index, std::vector<Found>& foun
     if (!wins(1)) return;
     const double needed = std::min(1.0, round_up(nearest_true(1, candidate.trust_factor, wins), 0.01));
     if (!wins(needed)) return;
-    char text[96];
-    std::snprintf(text, sizeof text, "would win if its measurements were trusted to %.0f %% instead of %.0f %%",
-                  100 * needed, 100 * candidate.trust_factor);
-    found.push_back({statement_of("trust", candidate, needed, text), needed - candidate.trust_factor});
+    found.push_back(
+        {statement_of("trust", candidate, needed,
+                      fmt::format("would win if its measurements were trusted to {:.0f} % instead of {:.0f} %",
+                                  100 * needed, 100 * candidate.trust_factor)),
+         needed - candidate.trust_factor});
 }
 
 /// As if the operators that were never measured there took `total_s` together on one unit.

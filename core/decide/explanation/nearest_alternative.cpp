@@ -1,8 +1,15 @@
 #include "core/decide/explanation/nearest_alternative.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/decide/capacity/availability.hpp"
+#include "core/decide/capacity/plan_start.hpp"
 #include "core/decide/routing/decision_text.hpp"
+#include "core/decide/routing/filters.hpp"
+#include "core/decide/routing/route.hpp"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace fathom {

@@ -1,13 +1,30 @@
 #include "core/decide/explanation/refusal.hpp"
 
 #include "core/base/nearest_name.hpp"
+#include "core/base/result.hpp"
+#include "core/base/shared_list.hpp"
 #include "core/decide/prediction/device_choice.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "core/decide/routing/decision_text.hpp"
+#include "core/decide/routing/filters.hpp"
+#include "core/decide/routing/route.hpp"
 #include "core/decide/routing/route_filter.hpp"
+#include "core/decide/routing/unit_type_view.hpp"
+#include "core/model/gpu_memory.hpp"
+#include "core/model/job.hpp"
+#include "core/model/job_software.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace fathom {
 namespace {

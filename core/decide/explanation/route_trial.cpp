@@ -1,6 +1,13 @@
 #include "core/decide/explanation/route_trial.hpp"
 
+#include "core/decide/routing/route.hpp"
 #include "core/decide/routing/route_json.hpp"
+#include "core/decide/routing/unit_type_list.hpp"
+#include "core/decide/routing/unit_type_view.hpp"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 

@@ -1,10 +1,29 @@
 #include "core/decide/explanation/what_if.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/capacity/holds.hpp"
+#include "core/decide/capacity/unit_price.hpp"
+#include "core/decide/routing/filters.hpp"
+#include "core/decide/routing/route.hpp"
+#include "core/decide/routing/unit_type_view.hpp"
+#include "core/model/money.hpp"
+#include "core/model/name_limits.hpp"
+#include "core/model/price_book.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -80,8 +99,9 @@ WhatIf parse_what_if(const Json& json, const std::string& path, std::vector<Fiel
         for (std::size_t i = 0; i < prices->size(); ++i) {
             ObjectReader item((*prices)[i], reader.path_of("prices") + "[" + std::to_string(i) + "]", errors);
             PriceChange change;
-            change.center = item.required_string("center", {.min_length = 1, .max_length = 128});
-            change.unit_type = item.required_string("unit_type", {.min_length = 1, .max_length = 128});
+            change.center = item.required_string("center", {.min_length = 1, .max_length = kMaxCenterNameBytes});
+            change.unit_type =
+                item.required_string("unit_type", {.min_length = 1, .max_length = kMaxUnitTypeNameBytes});
             change.per_unit_hour_micros = read_price(item, "per_unit_hour").value_or(0);
             item.finish(UnknownFields::kReject);
             what_if.prices.push_back(std::move(change));

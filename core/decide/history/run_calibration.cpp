@@ -1,13 +1,23 @@
 #include "core/decide/history/run_calibration.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/json_reader.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/history/run_history.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 #include "core/decide/statistics/weighted_median.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

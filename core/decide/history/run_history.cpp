@@ -1,18 +1,31 @@
 #include "core/decide/history/run_history.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/history/asked_times.hpp"
 #include "core/decide/history/recent_runs.hpp"
 #include "core/decide/history/run_calibration.hpp"
 #include "core/decide/history/run_levels.hpp"
 #include "core/decide/history/typical_time.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "core/decide/prediction/predict_run.hpp"
+#include "core/decide/prediction/predict_units.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

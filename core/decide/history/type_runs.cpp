@@ -1,14 +1,23 @@
 #include "core/decide/history/type_runs.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/history/run_calibration.hpp"
+#include "core/decide/history/run_history.hpp"
+#include "core/decide/history/run_levels.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/decide/statistics/weighted_median.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,9 +1,17 @@
 #include "core/decide/history/wait_history.hpp"
 
 #include "core/decide/statistics/sample_statistics.hpp"
+#include "core/model/type_queue.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,11 +1,17 @@
 #include "core/decide/measurement/advice.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/utf8_prefix.hpp"
 #include "core/decide/measurement/processor_peak.hpp"
+#include "core/model/probe_result.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,7 +1,16 @@
 #include "core/decide/measurement/cache_rule.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_result.hpp"
+
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
 
 namespace fathom {
 namespace {

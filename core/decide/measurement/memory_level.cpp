@@ -1,6 +1,15 @@
 #include "core/decide/measurement/memory_level.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_result.hpp"
+
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,9 +1,18 @@
 #include "core/decide/measurement/plausibility.hpp"
 
+#include "core/decide/measurement/processor_peak.hpp"
+#include "core/model/probe_result.hpp"
+#include "core/model/probe_task.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <system_error>
 
 namespace fathom {
 namespace {

@@ -1,7 +1,11 @@
 #include "core/decide/measurement/processor_peak.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace fathom {
 namespace {

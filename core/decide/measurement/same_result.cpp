@@ -1,7 +1,12 @@
 #include "core/decide/measurement/same_result.hpp"
 
+#include "core/model/probe_result.hpp"
+#include "core/model/probe_task.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {

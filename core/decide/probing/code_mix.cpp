@@ -1,6 +1,7 @@
 #include "core/decide/probing/code_mix.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace fathom {
 namespace {

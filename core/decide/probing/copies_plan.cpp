@@ -3,6 +3,8 @@
 #include "core/model/probe_task.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace fathom {
 

@@ -1,12 +1,19 @@
 #include "core/decide/probing/cron.hpp"
 
+#include "core/base/clock.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/result.hpp"
 #include "core/base/split_text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {

@@ -1,7 +1,11 @@
 #include "core/decide/probing/draw_size.hpp"
 
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace fathom {
 namespace {

@@ -1,13 +1,23 @@
 #include "core/decide/probing/generate_task.hpp"
 
+#include "core/base/result.hpp"
 #include "core/decide/measurement/execution_count.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_task.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,12 +1,25 @@
 #include "core/decide/probing/job_type.hpp"
 
 #include "core/base/hex.hpp"
+#include "core/base/result.hpp"
 #include "core/base/utf8_prefix.hpp"
+#include "core/decide/probing/generate_task.hpp"
+#include "core/model/job.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_task.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -278,7 +291,7 @@ std::string name_of_mix(const OperatorMix& mix)
 std::string application_of(const JobSpec& spec)
 {
     if (spec.command.empty()) return "script-" + fingerprint(spec.script);
-    std::string name = program_of(spec.command, 0);
+    const std::string name = program_of(spec.command, 0);
     return name.empty() ? std::string(base_name(spec.command[0])) : name;
 }
 

@@ -1,11 +1,23 @@
 #include "core/decide/probing/match.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/base/result.hpp"
 #include "core/decide/measurement/execution_count.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_task.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

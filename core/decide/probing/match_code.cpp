@@ -1,10 +1,14 @@
 #include "core/decide/probing/match_code.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/probing/code_mix.hpp"
+#include "core/decide/probing/operator_code.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 
 namespace fathom {
 namespace {

@@ -1,6 +1,7 @@
 #include "core/decide/probing/operator_code.hpp"
 
 #include <array>
+#include <span>
 
 namespace fathom {
 namespace {

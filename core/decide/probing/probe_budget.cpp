@@ -1,9 +1,14 @@
 #include "core/decide/probing/probe_budget.hpp"
 
+#include "core/base/clock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace fathom {

@@ -1,6 +1,9 @@
 #include "core/decide/probing/probe_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 namespace fathom {
 

@@ -1,6 +1,13 @@
 #include "core/decide/probing/shrink_task.hpp"
 
+#include "core/decide/probing/generate_task.hpp"
+#include "core/model/operator_manifest.hpp"
+#include "core/model/probe_task.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace fathom {

@@ -1,9 +1,12 @@
 #include "core/decide/probing/size_beyond_caches.hpp"
 
 #include "core/decide/measurement/cache_rule.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace fathom {
 namespace {

@@ -1,11 +1,15 @@
 #include "core/decide/queue/assign_free.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <lemon/network_simplex.h>
 #include <lemon/smart_graph.h>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,5 +1,11 @@
 #include "core/decide/queue/deferred_start.hpp"
 
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/queue/wait_queue.hpp"
+
+#include <span>
+#include <vector>
+
 namespace fathom {
 
 std::vector<DeferredStart> find_deferred_starts(std::span<const WaitingJobView> jobs,

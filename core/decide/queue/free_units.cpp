@@ -1,6 +1,10 @@
 #include "core/decide/queue/free_units.hpp"
 
+#include "core/decide/queue/order_jobs.hpp"
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
 namespace fathom {
 

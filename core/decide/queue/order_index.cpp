@@ -1,8 +1,19 @@
 #include "core/decide/queue/order_index.hpp"
 
+#include "core/base/never.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/queue/order_jobs.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace fathom {
 namespace {

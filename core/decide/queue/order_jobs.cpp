@@ -4,8 +4,13 @@
 #include "core/decide/queue/wait_queue.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -2,12 +2,21 @@
 
 #include "core/base/never.hpp"
 #include "core/decide/queue/assign_free.hpp"
+#include "core/decide/queue/free_units.hpp"
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/queue/unit_releases.hpp"
+#include "core/decide/queue/wait_queue.hpp"
+#include "core/decide/queue/wait_queue_state.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -118,7 +127,7 @@ void OrderRound::start_overdue(IfNoneFits otherwise)
 /// Starts the job, and its gang, where each suits best. Whatever comes of it, the job has been looked at.
 bool OrderRound::start(std::uint32_t job)
 {
-    QueueEntry& entry = queue_->entry(job);
+    const QueueEntry& entry = queue_->entry(job);
     if (entry.has_gang()) return start_gang(queue_->gangs().at(entry.job.gang));
     const std::uint32_t option = best_free(*entry.places);
     if (option == kNoOption) return false;
@@ -226,7 +235,7 @@ void OrderRound::start_by_index()
 
 void OrderRound::gather(std::uint32_t job)
 {
-    QueueEntry& entry = queue_->entry(job);
+    const QueueEntry& entry = queue_->entry(job);
     if (entry.is_done) return;
     const std::uint32_t option = entry.has_gang() ? best_free(*entry.places) : known_best_free(*entry.places);
     if (option != kNoOption) add_candidate(job, option);
@@ -263,7 +272,7 @@ std::optional<OrderRound::Candidate> OrderRound::take_next()
 /// Starts the job there unless it does better to wait.
 void OrderRound::offer(const Candidate& candidate)
 {
-    QueueEntry& entry = queue_->entry(candidate.job);
+    const QueueEntry& entry = queue_->entry(candidate.job);
     if (entry.is_done) return;
     if (entry.has_gang()) {
         start(candidate.job);

@@ -3,8 +3,11 @@
 #include "core/base/result.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,12 +1,16 @@
 #include "core/decide/queue/shadow_price.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/decide/queue/order_jobs.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 namespace fathom {
 namespace {

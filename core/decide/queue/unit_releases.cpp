@@ -3,6 +3,9 @@
 #include "core/base/result.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace fathom {
 

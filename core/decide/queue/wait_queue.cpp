@@ -1,10 +1,17 @@
 #include "core/decide/queue/wait_queue.hpp"
 
+#include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/queue/order_round.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 

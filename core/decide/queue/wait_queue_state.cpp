@@ -2,13 +2,25 @@
 
 #include "core/base/never.hpp"
 #include "core/base/portable_math.hpp"
-#include "core/base/result.hpp"
 #include "core/decide/queue/order_index.hpp"
+#include "core/decide/queue/order_jobs.hpp"
+#include "core/decide/queue/rank_line.hpp"
+#include "core/decide/queue/unit_releases.hpp"
+#include "core/decide/queue/wait_queue.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {
@@ -153,7 +165,7 @@ WaitQueueState::Promise WaitQueueState::promise(const QueueEntry& entry, std::ui
 /// Those of the list, known already where jobs in the queue share it.
 std::shared_ptr<QueuePlaces> WaitQueueState::places_of(const JobOptions& options)
 {
-    std::shared_ptr<QueuePlaces> own;
+    std::shared_ptr<QueuePlaces> own; // NOLINT(misc-const-correctness): `known` may name it, and is written to
     std::shared_ptr<QueuePlaces>& known = options.is_shared() ? shared_places_[options.list()] : own;
     if (known == nullptr) {
         known = std::make_shared<QueuePlaces>();

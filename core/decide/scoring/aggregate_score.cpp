@@ -1,11 +1,28 @@
 #include "core/decide/scoring/aggregate_score.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/base/result.hpp"
 #include "core/decide/prediction/combine_results.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/decide/probing/generate_task.hpp"
+#include "core/decide/probing/job_type.hpp"
 #include "core/decide/scoring/find_measured.hpp"
+#include "core/decide/scoring/metric_policy.hpp"
+#include "core/decide/scoring/score.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

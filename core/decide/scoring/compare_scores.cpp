@@ -1,7 +1,11 @@
 #include "core/decide/scoring/compare_scores.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace fathom {
 namespace {

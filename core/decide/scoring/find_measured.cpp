@@ -2,9 +2,17 @@
 
 #include "core/base/parse_number.hpp"
 #include "core/base/portable_math.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace fathom {

@@ -1,12 +1,26 @@
 #include "core/decide/scoring/metric_policy.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/parse_number.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "core/decide/scoring/find_measured.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

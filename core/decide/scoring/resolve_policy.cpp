@@ -1,11 +1,24 @@
 #include "core/decide/scoring/resolve_policy.hpp"
 
+#include "core/base/json_reader.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/decide/probing/generate_task.hpp"
 #include "core/decide/scoring/find_measured.hpp"
+#include "core/decide/scoring/metric_policy.hpp"
+#include "core/model/formula.hpp"
+#include "core/model/operator_manifest.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,9 +1,14 @@
 #include "core/decide/scoring/score.hpp"
 
 #include "core/base/portable_math.hpp"
+#include "core/base/result.hpp"
+#include "core/decide/prediction/predict.hpp"
+#include "core/decide/scoring/metric_policy.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace fathom {
 namespace {

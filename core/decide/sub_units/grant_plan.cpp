@@ -1,7 +1,11 @@
 #include "core/decide/sub_units/grant_plan.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,6 +1,10 @@
 #include "core/decide/sub_units/wanted_count.hpp"
 
+#include "core/base/result.hpp"
+
 #include <cmath>
+#include <cstdint>
+#include <string>
 
 namespace fathom {
 namespace {

@@ -1,17 +1,26 @@
 #include "core/decide/trust/drift.hpp"
 
+#include "core/base/clock.hpp"
+#include "core/base/portable_erfc.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
+#include "core/decide/trust/trust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -1,9 +1,15 @@
 #include "core/decide/trust/health.hpp"
 
+#include "core/base/clock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <set>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace fathom {

@@ -1,10 +1,17 @@
 #include "core/decide/trust/trust.hpp"
 
+#include "core/base/json_reader.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace fathom {
 namespace {

@@ -11,7 +11,5 @@ namespace fathom::server {
 int backup_command(int argc, const char* const* argv);
 /// `fathomd restore`: fills an empty database from such a file.
 int restore_command(int argc, const char* const* argv);
-/// `fathomd move-database`: copies the embedded database to an empty one of another server.
-int move_database_command(int argc, const char* const* argv);
 
 } // namespace fathom::server

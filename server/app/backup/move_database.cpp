@@ -1,5 +1,6 @@
+#include "server/app/backup/move_database.hpp"
+
 #include "server/app/backup/command_settings.hpp"
-#include "server/app/backup/database_commands.hpp"
 #include "server/app/backup/moved_database.hpp"
 #include "server/app/backup/opened_database.hpp"
 #include "server/app/backup/run_command.hpp"
@@ -38,12 +39,12 @@ void tell_what_to_set(std::int64_t tables, const std::string& target, bool has_p
 /// From the embedded database that nobody uses to the one that is named.
 Result<std::int64_t> copy(const CommandSettings& shared, const std::string& to, StopRequest& stop)
 {
-    if (Result<void> there = check_embedded(shared.state_dir); !there) return there.error();
+    if (const Result<void> there = check_embedded(shared.state_dir); !there) return there.error();
     Result<StateLock> lock = take_stopped(shared.state_dir);
     if (!lock) return lock.error();
     const Result<DatabaseTools> target = reach_database(to);
     if (!target) return target.error();
-    if (Result<void> empty = check_empty(*target); !empty) return empty.error();
+    if (const Result<void> empty = check_empty(*target); !empty) return empty.error();
     const Result<OpenedDatabase> source = start_embedded(shared.state_dir, std::move(*lock));
     if (!source) return source.error();
     return copy_database(source->tools, *target, stop);

@@ -1,6 +1,7 @@
 #include "server/identity/oidc/json_web_key.hpp"
 
 #include "core/base/base64url.hpp"
+#include "core/base/owner.hpp"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -9,7 +10,6 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
-#include <memory>
 #include <optional>
 
 namespace fathom::server {
@@ -19,21 +19,13 @@ constexpr std::size_t kCoordinateBytes = 32; // of P-256
 constexpr int kMinRsaBits = 2048;
 constexpr int kMaxRsaBits = 16384;
 
-template <auto Free>
-struct Deleter {
-    template <class T>
-    void operator()(T* object) const
-    {
-        Free(object);
-    }
-};
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Deleter<EVP_PKEY_CTX_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
-using Number = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
-using Builder = std::unique_ptr<OSSL_PARAM_BLD, Deleter<OSSL_PARAM_BLD_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, Deleter<OSSL_PARAM_free>>;
-using CurveSignature = std::unique_ptr<ECDSA_SIG, Deleter<ECDSA_SIG_free>>;
+using Key = Owner<EVP_PKEY, EVP_PKEY_free>;
+using KeyContext = Owner<EVP_PKEY_CTX, EVP_PKEY_CTX_free>;
+using DigestContext = Owner<EVP_MD_CTX, EVP_MD_CTX_free>;
+using Number = Owner<BIGNUM, BN_free>;
+using Builder = Owner<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
+using Parameters = Owner<OSSL_PARAM, OSSL_PARAM_free>;
+using CurveSignature = Owner<ECDSA_SIG, ECDSA_SIG_free>;
 
 const unsigned char* bytes_of(const std::string& text)
 {

@@ -1,4 +1,4 @@
-#include "agent/app/commands.hpp"
+#include "agent/app/balance_command.hpp"
 #include "agent/balance/balance_trace.hpp"
 #include "tests/agent/balance/balance_fixture.hpp"
 

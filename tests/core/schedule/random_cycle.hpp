@@ -7,6 +7,8 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace fathom::test {
 
@@ -206,5 +208,14 @@ class CycleMaker {
     NetworkMaker networks_;
     int kinds_ = 0;
 };
+
+/// Its document, part by part.
+inline std::vector<std::string> parts_of(const CycleCatalog& catalog)
+{
+    std::vector<std::string> parts;
+    write_catalog(catalog.unit_types, catalog.knowledge, *catalog.loads,
+                  [&](std::string part) { parts.push_back(std::move(part)); });
+    return parts;
+}
 
 } // namespace fathom::test

@@ -259,7 +259,7 @@ TEST_F(Prices, PreferenceAndBudgetReachTheRouter)
 TEST_F(Prices, UnknownProjectsAreRefusedWhereTheyMustExist)
 {
     add_center("alpha");
-    JobsService strict(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+    JobsService strict({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
                        {.unknown_projects = UnknownProjects::kRefuse});
     const auto admit = [&](const std::string& project) {
         JobSpec job = parse_job_spec(spec({{"project", project}})).value();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/centers/job_gpus_store.hpp"
+#include "server/centers/gpus/job_gpus_store.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
-#include "server/centers/job_gpus_store.hpp"
-#include "server/centers/shared_gpu_gauges.hpp"
-#include "server/centers/shared_gpus_store.hpp"
+#include "server/centers/gpus/job_gpus_store.hpp"
+#include "server/centers/gpus/shared_gpu_gauges.hpp"
+#include "server/centers/gpus/shared_gpus_store.hpp"
 #include "tests/server/centers/shared_gpus_fixture.hpp"
 
 namespace fathom::server {

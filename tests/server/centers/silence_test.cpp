@@ -1,5 +1,5 @@
-#include "server/centers/agent_hub.hpp"
-#include "server/centers/heartbeat_monitor.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
+#include "server/centers/sessions/heartbeat_monitor.hpp"
 #include "server/store/database_now.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 

@@ -1,4 +1,4 @@
-#include "server/centers/output_room.hpp"
+#include "server/centers/sessions/output_room.hpp"
 #include "tests/server/centers/support/test_agent.hpp"
 #include "tests/support/temporary_postgres.hpp"
 

@@ -20,8 +20,8 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
     // Connections that were opened before do not have the setting.
     Database database({.url = url_, .connections = 2}, metrics_);
     CatalogCache catalog(database, io_.executor(), metrics_);
-    JobsService jobs(database, io_.executor(), metrics_, catalog, finalizer_, compute_, clock_);
-    AttemptsService attempts(database, io_.executor(), metrics_, catalog_, finalizer_, clock_);
+    JobsService jobs({database, io_.executor(), metrics_, catalog, finalizer_, compute_, clock_});
+    AttemptsService attempts({database, io_.executor(), metrics_, catalog_, finalizer_, clock_});
     EventsService events(database, io_.executor(), metrics_);
     RoutingService routing(io_.executor(), {database, metrics_, clock_, catalog, unit_loads_, probing_, finalizer_},
                            {.replica = {"rep_1"}});

@@ -21,7 +21,8 @@ class Quotas : public JobsFixture {
     }
     JobsService service(JobQuota quota)
     {
-        return {database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_, {.quota = quota}};
+        return JobsService({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
+                           {.quota = quota});
     }
     /// What is used, as it is after the periodic task has added it up.
     std::string stored_by(const std::string& token)
@@ -148,7 +149,7 @@ TEST_F(Quotas, KnowWhatJobsAndTheirOutputTakeUntilTheyAreRemoved)
 
 TEST_F(Quotas, BoundTheOutputOfAJobAndSaySoOnce)
 {
-    AttemptsService attempts(database_, io_.executor(), metrics_, catalog_, finalizer_, clock_,
+    AttemptsService attempts({database_, io_.executor(), metrics_, catalog_, finalizer_, clock_},
                              /*most_output_bytes=*/10);
     const JobId job = job_in("running");
     const CenterId center = center_of(job);

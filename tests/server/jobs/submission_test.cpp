@@ -187,7 +187,7 @@ TEST_F(Submission, ListsAHundredErrorsOfABatchAtMost)
 {
     add_center("alpha");
     const Principal ann = add_token("ann", Role::kUser);
-    JobsService strict(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+    JobsService strict({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
                        {.unknown_projects = UnknownProjects::kRefuse});
     const std::vector<Json> wrong{spec({{"operators", Json::array({{{"id", "none"}, {"count", 1}}})}}),
                                   spec({{"priority", 5}}), spec({{"project", "nowhere"}})};

@@ -2,7 +2,7 @@
 #include "server/centers/unit_type_directory.hpp"
 #include "server/operators/operator_keys_service.hpp"
 #include "server/operators/operators_service.hpp"
-#include "server/probing/run_queue.hpp"
+#include "server/probing/tasks/run_queue.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
 

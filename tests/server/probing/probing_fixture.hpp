@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/probing/probing_service.hpp"
+#include "server/probing/orders/probing_service.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
 

@@ -114,7 +114,7 @@ TEST_F(Members, TheLastMemberOpensTheProjectOnlyWhenThatIsSaid)
 
 TEST_F(Members, ProjectsMustExistOnceOneHasMembers)
 {
-    JobsService careful(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+    JobsService careful({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
                         {.unknown_projects = UnknownProjects::kRefuseOnceMembers});
     const auto admit = [&](const std::string& project) {
         JobSpec job;

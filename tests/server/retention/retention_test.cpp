@@ -278,7 +278,7 @@ TEST_F(Retention, NoTransactionRemovesMoreThanItsPace)
 
 TEST_F(Retention, TellsWhenAnIdIsSoOldThatItsJobMayBeGone)
 {
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+    JobsService jobs({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
                      {.keep_jobs = days(90)});
 
     const Error old = run(jobs.get(JobId{"job_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, JobReader{admin_, ""})).error();
@@ -336,7 +336,7 @@ TEST_F(Retention, TakesNoNewJobsWhileTheDiskIsNearlyFull)
 {
     std::uint64_t free = 999;
     FreeSpace space([&free] { return std::optional(free); }, /*least_bytes=*/1000, metrics_);
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_, {.space = &space});
+    JobsService jobs({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_}, {.space = &space});
     const auto admit = [&] { return run(jobs.admit({parse_job_spec(spec()).value()}, JobBatch::kOne, admin_)); };
     const JobId runs = job_in("running");
 

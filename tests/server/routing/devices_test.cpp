@@ -1,4 +1,4 @@
-#include "server/routing/gpu_rooms.hpp"
+#include "server/routing/in_use/gpu_rooms.hpp"
 #include "server/rows/gpu_kind.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 #include "tests/support/test_io.hpp"

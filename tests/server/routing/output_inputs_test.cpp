@@ -302,7 +302,7 @@ TEST_F(OutputsAsInputs, CountAsBytesThatAreStored)
 {
     const std::string name = name_of(stored(40, "https://h/" + std::string(4000, 'x')));
     const Json body = batch(1, [&] { return name; });
-    JobsService jobs(database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_,
+    JobsService jobs({database_, io_.executor(), metrics_, catalog_, finalizer_, compute_, clock_},
                      {.quota = {.stored_bytes_of_token = 200'000}});
     const Submitter submitter{ann_.token_id.value, std::ssize(body.dump())};
 

@@ -1,4 +1,4 @@
-#include "server/routing/routing_store.hpp"
+#include "server/routing/batch/routing_store.hpp"
 #include "tests/server/jobs/routing_fixture.hpp"
 
 #include <chrono>

@@ -1,6 +1,8 @@
 #include "simulator/report/report.hpp"
 #include "simulator/report/report_axis.hpp"
 #include "simulator/report/report_texts.hpp"
+#include "simulator/report/report_texts_en.hpp"
+#include "simulator/report/report_texts_zh.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

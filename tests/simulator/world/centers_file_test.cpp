@@ -1,4 +1,5 @@
 #include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "core/net/client.hpp"
 #include "core/net/server.hpp"
 #include "schema/link/messages.hpp"
-#include "server/centers/agent_hub.hpp"
+#include "server/centers/sessions/agent_hub.hpp"
 #include "tests/server/centers/support/network_data.hpp"
 #include "tests/support/test_io.hpp"
 

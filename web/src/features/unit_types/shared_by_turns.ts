@@ -10,7 +10,7 @@ export function sharesByTurns(unit: { facts: unknown }): boolean {
 }
 
 /**
- * Those of a center's GPUs that a unit type is made of, as routing reckons (server/routing/gpu_rooms.cpp): an agent that does not say
+ * Those of a center's GPUs that a unit type is made of, as routing reckons (server/routing/in_use/gpu_rooms.cpp): an agent that does not say
  * which may mean any of its center.
  */
 export function gpusOf<Gpu extends { gpu: string }>(unit: { facts: unknown }, gpus: readonly Gpu[]): readonly Gpu[] {

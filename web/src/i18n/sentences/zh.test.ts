@@ -29,9 +29,9 @@ const explaining = [
   'core/decide/explanation/nearest_alternative.cpp', 'core/decide/explanation/refusal.cpp', 'core/decide/measurement/advice.cpp',
   'core/decide/prediction/job_split.cpp', 'core/decide/prediction/predict_units.cpp', 'core/decide/prediction/speedup_coefficients.cpp',
   'core/decide/probing/probe_budget.cpp', 'core/schedule/decided_places.cpp', 'core/schedule/joint_trial.cpp', 'core/schedule/plan_rest.cpp',
-  'core/schedule/waiting_reason.cpp', 'server/probing/health_probes.cpp', 'server/probing/run_selection.cpp', 'server/probing/task_release.cpp',
-  'server/probing/verify_run.cpp', 'server/routing/batch_commit.cpp', 'server/routing/batch_gangs.cpp', 'server/routing/batch_plan.cpp',
-  'server/routing/batch_preparation.cpp', 'server/routing/batch_read.cpp']
+  'core/schedule/waiting_reason.cpp', 'server/probing/refresh/health_probes.cpp', 'server/probing/orders/run_selection.cpp', 'server/probing/tasks/task_release.cpp',
+  'server/probing/findings/verify_run.cpp', 'server/routing/batch/batch_commit.cpp', 'server/routing/batch/batch_gangs.cpp', 'server/routing/batch/batch_plan.cpp',
+  'server/routing/batch/batch_preparation.cpp', 'server/routing/batch/batch_read.cpp']
 
 it.runIf(folders.every(existsSync))('what explains a decision is translated', () => {
   const known = sentencesZh.flatMap(literalsOf).join('\n')
