@@ -15,7 +15,7 @@ namespace {
 
 constexpr Statement kInsertOperatorOutcomes{"jobs_insert_operator_outcomes", R"sql(
     INSERT INTO operator_outcome (attempt_id, unit_type_id, operator_id, parameters_key, execution_count, actual_s,
-                                  predicted_s, low_s, high_s, basis, likeness)
+                                  predicted_s, low_s, high_s, basis, similarity)
     SELECT $1::text, $2::text, n.*
     FROM unnest($3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[], $9::float8[],
                 $10::text[], $11::float8[]) AS n

@@ -34,7 +34,7 @@ OperatorDemand read_demand(const Json& json, const std::string& path, bool is_pa
     if (is_part) {
         demand.share = reader.required_number("share", 0, 1);
         demand.is_serial = reader.optional_boolean("serial").value_or(false);
-        demand.similarity = reader.required_number("likeness", 0, 1);
+        demand.similarity = reader.required_number(reader.name_or_former("similarity", "likeness"), 0, 1);
         demand.remainder = text(reader, "remainder");
     }
     demand.operator_id = text(reader, "operator_id");

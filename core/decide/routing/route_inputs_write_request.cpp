@@ -50,7 +50,7 @@ Json known_run_json(const RouteRequest& request)
         Json json = demand_json(one);
         json["share"] = one.share;
         json["serial"] = one.is_serial;
-        json["likeness"] = one.similarity;
+        json["similarity"] = one.similarity;
         json["remainder"] = one.remainder;
         operators.push_back(std::move(json));
     }

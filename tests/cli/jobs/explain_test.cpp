@@ -114,9 +114,9 @@ TEST(Explain, SaysHowMuchLoopsOfTheProgramsOwnAreLikeOperators)
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "succeeded"}};
     const Json placement{{"decision", decision()}};
     const Json work = Json::parse(R"({"remainder": {"memory": 0.3, "code": {"loops": [
-        {"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "likeness": 0.91},
-        {"file": "solver", "offset": 80, "share": 0.12, "operator": "sort", "likeness": 0.7},
-        {"file": "libown.so", "offset": 16, "share": 0.02, "operator": null, "likeness": 0.4}]}}})");
+        {"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "similarity": 0.91},
+        {"file": "solver", "offset": 80, "share": 0.12, "operator": "sort", "similarity": 0.7},
+        {"file": "libown.so", "offset": 16, "share": 0.02, "operator": null, "similarity": 0.4}]}}})");
 
     const std::string text = render_explanation(job, placement, work, kNow, {});
 

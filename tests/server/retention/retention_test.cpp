@@ -78,7 +78,7 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
         "', 'GPU-1', 80, '{}', '{}')");
     sql("INSERT INTO operator_outcome (attempt_id, operator_id, parameters_key, unit_type_id, execution_count, "
         "actual_s, "
-        "basis, likeness) SELECT id, 'dgemm', 'm=1', unit_type_id, 1, 1, 'unknown', 1 FROM attempt WHERE id = '" +
+        "basis, similarity) SELECT id, 'dgemm', 'm=1', unit_type_id, 1, 1, 'unknown', 1 FROM attempt WHERE id = '" +
         attempt + "'");
     sql("INSERT INTO kept_output (job_id, path, center_id) VALUES ('" + old[0].value + "', 'a', 'ctr_a')");
     const JobId waits = job_in("queued");

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
 namespace fathom {
 namespace {
 
@@ -20,6 +25,18 @@ Json placement_of(const test::RandomNetwork& network, const Decision& decision)
 {
     return {{"decision", to_json(decision, "EUR")},
             {"inputs", route_inputs_json(network.request, network.unit_types, network.knowledge, decision)}};
+}
+
+/// Names its fields as the version before did. @return how many
+std::size_t give_former_names(std::string& text)
+{
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{R"("similarity":)", R"("likeness":)"}};
+    std::size_t count = 0;
+    for (const auto& [name, former] : kNames) {
+        for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at), ++count)
+            text.replace(at, name.size(), former);
+    }
+    return count;
 }
 
 TEST(RouteInputs, MakeTheSameDecisionAgain)
@@ -53,6 +70,28 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
         EXPECT_EQ(stored(route_inputs_json(read->request, read->unit_types, read->knowledge, again))["request"],
                   once["request"]);
     }
+}
+
+TEST(RouteInputs, AreReadAsTheVersionBeforeWroteThem)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    KnownRun known;
+    known.job_id = "job_1";
+    known.run_s = 10;
+    known.operators.emplace_back().share = 0.5;
+    known.operators.front().similarity = 0.25;
+    network.request.known_run = std::make_shared<const KnownRun>(known);
+    network.request.takes_operators = true;
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    std::string text = route_inputs_json(network.request, network.unit_types, network.knowledge, decision).dump();
+    EXPECT_GT(give_former_names(text), 0U);
+
+    const Result<RouteInputs> read = parse_route_inputs(*parse_json(text));
+
+    ASSERT_TRUE(read) << describe(read.error());
+    ASSERT_TRUE(read->request.known_run);
+    ASSERT_EQ(read->request.known_run->operators.size(), 1U);
+    EXPECT_EQ(read->request.known_run->operators.front().similarity, 0.25);
 }
 
 TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)

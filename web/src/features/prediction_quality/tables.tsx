@@ -77,7 +77,7 @@ export function OperatorTable() {
     { id: 'ratio', title: t('quality.ratio'), isNumber: true, cell: (r) => formatNumber(r.median_ratio, locale, 3), csv: (r) => r.median_ratio },
     { id: 'within_share', title: t('quality.within'), isNumber: true, cell: (r) => formatShare(r.within_share), csv: (r) => r.within_share },
     { id: 'unknown', title: t('quality.operators.unknown'), isNumber: true, cell: (r) => r.unknown_count, csv: (r) => r.unknown_count },
-    { id: 'likeness', title: t('quality.operators.likeness'), isNumber: true, isHidden: true, cell: (r) => formatShare(r.likeness), csv: (r) => r.likeness },
+    { id: 'similarity', title: t('quality.operators.similarity'), isNumber: true, isHidden: true, cell: (r) => formatShare(r.similarity), csv: (r) => r.similarity },
   ]
   return (
     <Ready query={query}>

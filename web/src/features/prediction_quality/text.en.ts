@@ -57,7 +57,7 @@ export const qualityEn = {
   'quality.operators.none': 'No profiled run has ended well on one unit within 90 days.',
   'quality.operators.runs': 'Profiled runs',
   'quality.operators.unknown': 'Not measured there',
-  'quality.operators.likeness': 'Similarity of its calls',
+  'quality.operators.similarity': 'Similarity of its calls',
   'quality.trust': 'Trust',
   'quality.trust.hint': 'Scores are multiplied by trust. Open findings and jobs that run slower than their probes predict lower it.',
   'quality.trust.on': 'The server computes {share} of the probe results of each unit type again itself, and the first one always.',

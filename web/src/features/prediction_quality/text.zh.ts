@@ -59,7 +59,7 @@ export const qualityZh: Record<keyof typeof qualityEn, string> = {
   'quality.operators.none': '最近 90 天内没有在单个单元上成功结束的被剖析的运行。',
   'quality.operators.runs': '被剖析的运行',
   'quality.operators.unknown': '在该处未度量',
-  'quality.operators.likeness': '调用的相似度',
+  'quality.operators.similarity': '调用的相似度',
   'quality.trust': '可信度',
   'quality.trust.hint': '算力值会乘以可信度。未决问题，以及作业慢于探针测试的测量值，都会降低可信度。',
   'quality.trust.on': '服务器会自行重新计算每种计算单元类型 {share} 的探针测试结果，首个结果必定重新计算。',

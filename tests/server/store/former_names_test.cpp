@@ -1,0 +1,77 @@
+// What 0074_names_of_the_glossary.sql has renamed, as replicas of the version before read and write it.
+#include "schema/embedded.hpp"
+#include "server/store/migrations.hpp"
+#include "tests/support/temporary_postgres.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+namespace fathom::server {
+namespace {
+
+using test::run_sql;
+
+class FormerNames : public testing::Test {
+  protected:
+    /// Up to the migration before.
+    FormerNames()
+    {
+        migrate_to("sql/0074");
+        run_sql(url_, "INSERT INTO center (id, name) VALUES ('ctr_1', 'alpha')");
+        run_sql(url_, "INSERT INTO unit_type (id, center_id, name, resource_type, unit_count, cores_per_unit,"
+                      " memory_bytes_per_unit, operators) VALUES ('ut_1', 'ctr_1', 'core', 'cpu', 4, 1, 0, '{}')");
+        run_sql(url_, "INSERT INTO job (id, name, project, spec, submitted_by)"
+                      " VALUES ('job_1', 'n', 'p', '{}', 'tok_1'), ('job_2', 'n', 'p', '{}', 'tok_1')");
+        run_sql(url_, "INSERT INTO attempt (id, job_id, epoch, center_id, unit_type_id, unit_count, decided_by)"
+                      " VALUES ('att_1', 'job_1', 1, 'ctr_1', 'ut_1', 1, 'rep_1'),"
+                      " ('att_2', 'job_2', 1, 'ctr_1', 'ut_1', 1, 'rep_1')");
+    }
+
+    void migrate() { migrate_to("sql/9999"); }
+    std::string sql(const std::string& statement) { return run_sql(url_, statement); }
+
+  private:
+    void migrate_to(std::string_view end)
+    {
+        std::vector<EmbeddedFile> files;
+        for (const EmbeddedFile& file : schema::sql::embedded_files()) {
+            if (file.name < end) files.push_back(file);
+        }
+        Metrics metrics;
+        Database database({.url = url_, .connections = 1}, metrics);
+        const Result<void> done = server::migrate(database, files);
+        ASSERT_TRUE(done) << done.error().detail;
+    }
+
+    std::string url_ = test::empty_database();
+};
+
+TEST_F(FormerNames, OfSimilarityAreRewrittenAndStillTaken)
+{
+    sql(R"(INSERT INTO job_type (name, origin, mix, operators, profiled, learned_from, own_loops, known_run) VALUES
+           ('own', 'user', '{}', '[]', true, 'job_1', '[{"file": "a", "likeness": 0.5}, {"file": "b", "likeness": 1}]',
+            '{"run_s": 2, "operators": [{"id": "dgemm"}, {"id": "spmv", "likeness": 0.8}]}'),
+           ('none', 'user', '{}', '[]', false, 'job_1', '[]', NULL))");
+    const std::string add = "INSERT INTO operator_outcome (attempt_id, operator_id, parameters_key, unit_type_id, "
+                            "execution_count, actual_s, basis, ";
+    sql(add + "likeness) VALUES ('att_1', 'spmv', '', 'ut_1', 1, 1, 'unknown', 0.25)");
+
+    migrate();
+
+    EXPECT_EQ(sql("SELECT own_loops FROM job_type WHERE name = 'own'"),
+              R"([{"file": "a", "similarity": 0.5}, {"file": "b", "similarity": 1}])");
+    EXPECT_EQ(sql("SELECT known_run FROM job_type WHERE name = 'own'"),
+              R"({"run_s": 2, "operators": [{"id": "dgemm"}, {"id": "spmv", "similarity": 0.8}]})");
+    EXPECT_EQ(sql("SELECT own_loops::text || ' ' || (known_run IS NULL) FROM job_type WHERE name = 'none'"), "[] true");
+    sql(add + "likeness) VALUES ('att_1', 'dgemm', '', 'ut_1', 1, 1, 'unknown', 0.5)");
+    sql(add + "similarity) VALUES ('att_1', 'fft', '', 'ut_1', 1, 1, 'unknown', 1)");
+    EXPECT_EQ(sql("SELECT string_agg(operator_id || ' ' || similarity || ' ' || coalesce(likeness, -1), ', '"
+                  " ORDER BY operator_id) FROM operator_outcome"),
+              "dgemm 0.5 0.5, fft 1 1, spmv 0.25 -1");
+    EXPECT_ANY_THROW(sql(add + "likeness) VALUES ('att_1', 'sort', '', 'ut_1', 1, 1, 'unknown', 2)"));
+}
+
+} // namespace
+} // namespace fathom::server
