@@ -28,3 +28,54 @@ WHERE own_loops @? '$[*].likeness';
 UPDATE job_type SET known_run = jsonb_set(known_run, '{operators}', with_similarity(known_run -> 'operators'))
 WHERE known_run @? '$.operators[*].likeness';
 DROP FUNCTION with_similarity(jsonb);
+
+-- promised: raw prediction. The ledger of predictions grows with every job; for older replicas it is a view, which costs
+-- nothing, and through which they write, too.
+ALTER TABLE run_prediction RENAME TO prediction;
+ALTER TABLE prediction RENAME COLUMN promised_s TO raw_prediction_s;
+ALTER TABLE prediction RENAME COLUMN promised_low_s TO raw_prediction_low_s;
+ALTER TABLE prediction RENAME COLUMN promised_high_s TO raw_prediction_high_s;
+ALTER TABLE prediction RENAME COLUMN promise_basis TO raw_prediction_basis;
+ALTER INDEX run_prediction_newest RENAME TO prediction_newest;
+ALTER INDEX run_prediction_of_unit_type RENAME TO prediction_of_unit_type;
+ALTER INDEX run_prediction_of_type RENAME TO prediction_of_type;
+ALTER INDEX run_prediction_of_submitter RENAME TO prediction_of_submitter;
+DO $$
+DECLARE
+    named record;
+BEGIN
+    FOR named IN SELECT conname AS old, replace(replace(conname, 'run_prediction', 'prediction'), 'promise_basis',
+                                                'raw_prediction_basis') AS new
+                 FROM pg_constraint WHERE conrelid = 'prediction'::regclass AND conname LIKE 'run\_prediction\_%'
+    LOOP
+        EXECUTE format('ALTER TABLE prediction RENAME CONSTRAINT %I TO %I', named.old, named.new);
+    END LOOP;
+END $$;
+COMMENT ON COLUMN prediction.raw_prediction_s IS 'What measurements alone let expect, with its 80 % interval; 0: nothing, or the job moves data, whose time nobody tells apart. run_s is what was predicted, corrected by history; 0: nothing.';
+COMMENT ON COLUMN prediction.raw_prediction_basis IS 'What the raw prediction rests on: the sum of the job''s operators, or a known run of its type, carried over by the ratios of probes.';
+COMMENT ON COLUMN prediction.gpu_slowdown IS 'In raw_prediction_s: of the run beside those who had parts of its GPU when it was placed, as expected, over that alone; 1: nothing was known of them. What is learned of pairs is learned without it (server/jobs/gpu_sharing_store.hpp).';
+COMMENT ON COLUMN prediction.host_slowdown IS 'In raw_prediction_s: of the run beside those who were expected to hold cores of its host, over that alone; 1: nothing was known of what they cost. What later runs of the type are predicted by is what this one took without it, and without gpu_slowdown.';
+CREATE VIEW run_prediction AS
+SELECT attempt_id, job_id, submitted_by, job_type, unit_type_id, unit_count, raw_prediction_s AS promised_s,
+       raw_prediction_low_s AS promised_low_s, raw_prediction_high_s AS promised_high_s, run_s, low_s, high_s, width_factor,
+       free_s, wait_s, wait_low_s, wait_high_s, cost, energy_j, currency, decided_at, actual_run_s, actual_wait_s,
+       actual_cost, ended_at, outcome, project, raw_prediction_basis AS promise_basis, asked_s, transfers_s, pressure,
+       sensitivity, gpu_slowdown, host_slowdown
+FROM prediction;
+COMMENT ON VIEW run_prediction IS 'prediction, for replicas of the version before.';
+-- At most 8192 rows.
+ALTER TABLE gpu_sharing_run RENAME COLUMN promise_basis TO raw_prediction_basis;
+ALTER TABLE gpu_sharing_run RENAME CONSTRAINT gpu_sharing_run_promise_basis_check TO gpu_sharing_run_raw_prediction_basis_check;
+COMMENT ON COLUMN gpu_sharing_run.raw_prediction_basis IS 'What the raw prediction of its run time rested on; empty: there was none.';
+COMMENT ON COLUMN gpu_sharing_run.pace IS 'Run time over the raw prediction; where there was none, seconds.';
+ALTER TABLE gpu_sharing_run ADD COLUMN promise_basis text;
+COMMENT ON COLUMN gpu_sharing_run.promise_basis IS 'raw_prediction_basis, for replicas of the version before.';
+UPDATE gpu_sharing_run SET promise_basis = raw_prediction_basis;
+CREATE FUNCTION name_raw_prediction_basis() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.raw_prediction_basis := coalesce(NEW.raw_prediction_basis, NEW.promise_basis);
+    NEW.promise_basis := NEW.raw_prediction_basis;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER name_raw_prediction_basis BEFORE INSERT ON gpu_sharing_run FOR EACH ROW
+    EXECUTE FUNCTION name_raw_prediction_basis();

@@ -85,7 +85,7 @@ constexpr Statement kDeleteOfAttempts[] = {
     {"retention_delete_profiles", "DELETE FROM attempt_profile WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_operator_outcomes", "DELETE FROM operator_outcome WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_gpus", "DELETE FROM attempt_gpu WHERE attempt_id = ANY ($1::text[])"},
-    {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_predictions", "DELETE FROM prediction WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_late_ends", "DELETE FROM late_end WHERE metered AND attempt_id = ANY ($1::text[])"},
     {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
 // The others' events go with their month (event_months).
@@ -182,7 +182,7 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
     SELECT kind, sum(pg_total_relation_size(oid))::float8 AS bytes
     FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
                              WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
-                             WHEN c.relname IN ('placement', 'run_prediction', 'operator_outcome') THEN 'decisions'
+                             WHEN c.relname IN ('placement', 'prediction', 'operator_outcome') THEN 'decisions'
                              WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu', 'job_lesson',
                                                 'kept_output') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement', 'copy_measurement', 'probe_finding') THEN 'measurements'

@@ -271,7 +271,7 @@ Json explanation_json(const PlacementService::Question& question, const Explaine
         answer["waiting"] = std::move(waiting.waiting);
         inputs = std::move(waiting.inputs);
     } else {
-        answer["decision"] = record.decision.empty() ? Json() : Json::parse(record.decision);
+        answer["decision"] = record.decision.empty() ? Json() : with_current_names(Json::parse(record.decision));
         if (!record.inputs.empty()) {
             inputs = Json::parse(record.inputs);
             answer["decision"]["counterfactuals"] = stored_counterfactuals(record, found.cycle, answer["decision"]);

@@ -106,7 +106,7 @@ constexpr const char* kSelectPlacement = R"sql(
     FROM job j
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN placement p ON p.attempt_id = a.id
-    LEFT JOIN run_prediction r ON r.attempt_id = a.id
+    LEFT JOIN prediction r ON r.attempt_id = a.id
     WHERE j.id = $1)sql";
 
 /// Longer predictions are as good as endless, and must not overflow a timestamp.

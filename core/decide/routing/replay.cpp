@@ -106,7 +106,7 @@ Result<Replay> replay_placement(const Json& placement)
     }
     Replay replay{std::move(*parsed), {}, {}, {}};
     replay.decision = route(replay.inputs.request, replay.inputs.unit_types, replay.inputs.knowledge);
-    compare(*decision, replay);
+    compare(with_current_names(*decision), replay);
     return replay;
 }
 

@@ -172,7 +172,7 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
     Json& winner = priced["candidates"][0];
     winner["cost"] = {{"amount", "0.12"}, {"currency", "EUR"}};
     winner["energy_j"] = 1234;
-    winner["correction"] = {{"promised_s", 11.5}, {"factor", 1.05}, {"job_count", 12}, {"like_count", 40}};
+    winner["correction"] = {{"raw_prediction_s", 11.5}, {"factor", 1.05}, {"job_count", 12}, {"like_count", 40}};
     priced["counterfactuals"] = {{{"text", "delta/core would win if its queue were 12 min shorter"}}};
     const Json waiting{
         {"reasons",
@@ -189,7 +189,7 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
           "Expected start: in 3 min (2026-11-20 11:07:14 UTC); 80 %: 2026-11-20 11:06:54 UTC to 2026-11-20 11:09:00 "
           "UTC\n",
           "  Cost:        0.12 EUR\n  Energy:      1.23 kJ\n"
-          "  Corrected:   × 1.05 of the 11.5 s of computing that measurements promise, by 12 runs of its type there "
+          "  Corrected:   × 1.05 of the 11.5 s of computing that measurements predict, by 12 runs of its type there "
           "and "
           "40 others\n",
           "COMPLETION      COST   ENERGY  BASIS",

@@ -113,7 +113,7 @@ TEST_F(OperatorLedger, IsByOperatorAndUnitTypeOverAllRuns)
     EXPECT_EQ(count_of("unit_type=alpha/gpu"), 0U);
 }
 
-TEST_F(OperatorLedger, SaysWhereNothingWasPromised)
+TEST_F(OperatorLedger, SaysWhereNothingWasPredicted)
 {
     const JobId job = finish(products_profile(50, 0.6));
 

@@ -54,7 +54,7 @@ class Retention : public JobsFixture {
         std::string rows;
         for (const char* table : {"attempt", "job_lesson", "kept_output"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
-        for (const char* table : {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile",
+        for (const char* table : {"job_output", "attempt_output", "placement", "prediction", "attempt_profile",
                                   "operator_outcome", "attempt_gpu"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE attempt_id = '" + attempt + "'");
         return rows;
@@ -309,7 +309,7 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
         return sql("SELECT count(*) FROM pg_stat_user_tables WHERE relname = 'job' AND n_tup_del >= 2") == "1";
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
-                  "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
+                  "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'prediction', "
                   "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', "
                   "'measurement', "
                   "'probe_finding', "

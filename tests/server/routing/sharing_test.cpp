@@ -312,7 +312,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
                "t";
     })) << "the counts did not arrive";
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN "
-                  "('job', 'attempt', 'project_use', 'run_prediction')"),
+                  "('job', 'attempt', 'project_use', 'prediction')"),
               "");
 }
 

@@ -73,5 +73,36 @@ TEST_F(FormerNames, OfSimilarityAreRewrittenAndStillTaken)
     EXPECT_ANY_THROW(sql(add + "likeness) VALUES ('att_1', 'sort', '', 'ut_1', 1, 1, 'unknown', 2)"));
 }
 
+TEST_F(FormerNames, OfRawPredictionsAreReadAndWritten)
+{
+    const std::string add = "INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, "
+                            "promised_s, promised_low_s, promised_high_s, promise_basis) VALUES ";
+    sql(add + "('att_1', 'job_1', 't', 'ut_1', 1, 3, 2, 4, 'reference')");
+    const std::string add_run = "INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, "
+                                "unit_count, pace, together_share, ";
+    sql(add_run + "promise_basis) VALUES ('a', 'unknown', '', 'unknown', 'ut_1', 1, 1, 0, 'reference')");
+
+    migrate();
+
+    sql(add + "('att_2', 'job_2', 't', 'ut_1', 1, 6, 5, 7, 'operators') ON CONFLICT DO NOTHING");
+    sql("UPDATE run_prediction p SET outcome = 'succeeded', actual_run_s = 5 FROM attempt a WHERE a.id = p.attempt_id");
+    EXPECT_EQ(sql("SELECT string_agg(concat_ws(' ', attempt_id, promised_low_s, promised_s, promised_high_s, "
+                  "promise_basis), ', ' ORDER BY attempt_id) FROM run_prediction"),
+              "att_1 2 3 4 reference, att_2 5 6 7 operators");
+    EXPECT_EQ(sql("SELECT string_agg(concat_ws(' ', attempt_id, raw_prediction_low_s, raw_prediction_s, "
+                  "raw_prediction_high_s, raw_prediction_basis, width_factor, outcome), ', ' ORDER BY attempt_id)"
+                  " FROM prediction"),
+              "att_1 2 3 4 reference 1 succeeded, att_2 5 6 7 operators 1 succeeded");
+    EXPECT_EQ(sql("WITH gone AS (DELETE FROM run_prediction WHERE attempt_id = ANY ('{att_1}') RETURNING 1)"
+                  " SELECT count(*) FROM gone"),
+              "1");
+    sql(add_run + "promise_basis) VALUES ('b', 'unknown', '', 'unknown', 'ut_1', 1, 1, 0, '')");
+    sql(add_run + "raw_prediction_basis) VALUES ('c', 'unknown', '', 'unknown', 'ut_1', 1, 1, 0, 'operators')");
+    EXPECT_EQ(sql("SELECT string_agg(kind || raw_prediction_basis || ' ' || promise_basis, ', ' ORDER BY id)"
+                  " FROM gpu_sharing_run"),
+              "areference reference, b , coperators operators");
+    EXPECT_ANY_THROW(sql(add_run + "promise_basis) VALUES ('d', 'unknown', '', 'unknown', 'ut_1', 1, 1, 0, 'no')"));
+}
+
 } // namespace
 } // namespace fathom::server

@@ -30,7 +30,8 @@ Json placement_of(const test::RandomNetwork& network, const Decision& decision)
 /// Names its fields as the version before did. @return how many
 std::size_t give_former_names(std::string& text)
 {
-    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{R"("similarity":)", R"("likeness":)"}};
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{R"("similarity":)", R"("likeness":)"},
+                                                                        {R"("raw_share":)", R"("promise_share":)"}};
     std::size_t count = 0;
     for (const auto& [name, former] : kNames) {
         for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at), ++count)
@@ -70,6 +71,20 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
         EXPECT_EQ(stored(route_inputs_json(read->request, read->unit_types, read->knowledge, again))["request"],
                   once["request"]);
     }
+}
+
+TEST(WithCurrentNames, RenamesWhatTheVersionBeforeNamedOtherwise)
+{
+    const Json kept = Json::parse(R"({"winner": 0, "candidates": [
+        {"center": "a", "correction": {"promised_s": 3, "promised_low_s": 2, "promised_high_s": 4, "factor": 1}},
+        {"center": "b", "correction": null}, 7]})");
+
+    EXPECT_EQ(with_current_names(kept), Json::parse(R"({"winner": 0, "candidates": [
+        {"center": "a", "correction": {"raw_prediction_s": 3, "raw_prediction_low_s": 2, "raw_prediction_high_s": 4,
+                                       "factor": 1}},
+        {"center": "b", "correction": null}, 7]})"));
+    EXPECT_EQ(with_current_names(with_current_names(kept)), with_current_names(kept));
+    EXPECT_EQ(with_current_names(nullptr), Json());
 }
 
 TEST(RouteInputs, AreReadAsTheVersionBeforeWroteThem)

@@ -50,7 +50,7 @@ export const qualityEn = {
   'quality.devices.hint': 'Medians of the jobs of the last 90 days that succeeded, against what measurements alone let expect.',
   'quality.devices.none': 'No job whose operators were measured has succeeded yet.',
   'quality.devices.kind': 'Kind of unit',
-  'quality.devices.promised': 'Raw prediction',
+  'quality.devices.raw': 'Raw prediction',
   'quality.devices.actual': 'Actual',
   'quality.operators': 'By operator',
   'quality.operators.hint': 'Profiled runs that ended well on one unit within 90 days: the time of each operator against what was measured of it on that unit type when the run ended.',

@@ -52,7 +52,7 @@ export const qualityZh: Record<keyof typeof qualityEn, string> = {
   'quality.devices.hint': '最近 90 天成功作业的中位数，与仅凭度量所得的原始预测比较。',
   'quality.devices.none': '尚无算子均已度量的作业成功结束。',
   'quality.devices.kind': '单元种类',
-  'quality.devices.promised': '原始预测',
+  'quality.devices.raw': '原始预测',
   'quality.devices.actual': '实际',
   'quality.operators': '按算子',
   'quality.operators.hint': '最近 90 天内在单个单元上成功结束的被剖析的运行：每个算子的用时，与运行结束时在该单元类型上对它的度量结果比较。',
