@@ -79,3 +79,20 @@ BEGIN
 END $$;
 CREATE TRIGGER name_raw_prediction_basis BEFORE INSERT ON gpu_sharing_run FOR EACH ROW
     EXECUTE FUNCTION name_raw_prediction_basis();
+
+-- turn: priority rank. Jobs that wait are not ordered yet to older replicas, until one of these or of the newer ones has
+-- ordered them: no row is rewritten.
+ALTER TABLE job RENAME COLUMN turn TO priority_rank;
+ALTER INDEX job_turn RENAME TO job_priority_rank;
+COMMENT ON COLUMN job.priority_rank IS 'Smaller goes first; set by the router when it orders waiting jobs. 0: not ordered yet, so looked at first.';
+ALTER TABLE job ADD COLUMN turn double precision NOT NULL DEFAULT 0;
+COMMENT ON COLUMN job.turn IS 'priority_rank, for replicas of the version before.';
+CREATE FUNCTION name_priority_rank() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_ARGV[0] = 'turn' THEN NEW.priority_rank := NEW.turn; ELSE NEW.turn := NEW.priority_rank; END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER name_priority_rank BEFORE UPDATE OF priority_rank ON job FOR EACH ROW
+    WHEN (NEW.turn <> NEW.priority_rank) EXECUTE FUNCTION name_priority_rank('priority_rank');
+CREATE TRIGGER name_turn BEFORE UPDATE OF turn ON job FOR EACH ROW
+    WHEN (NEW.turn <> NEW.priority_rank) EXECUTE FUNCTION name_priority_rank('turn');

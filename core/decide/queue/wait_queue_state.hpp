@@ -90,7 +90,8 @@ class WaitQueueState {
     const FreeUnits& free() const { return free_; }
     using Gangs = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
     const Gangs& gangs() const { return gangs_; } ///< members by key
-    /// Jobs that have their turn whatever they weigh, those whose turn it is longest first.
+    /// Jobs beyond their starvation limit, which go first whatever they weigh; who is longest beyond it before the
+    /// others.
     const JobOrder::Places& overdue() const { return overdue_.places(); }
     /// The other jobs by the index of their best place: nowhere do they weigh less.
     const JobOrder::Places& by_index() const { return by_index_.places(); }

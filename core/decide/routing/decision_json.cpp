@@ -219,7 +219,7 @@ Json to_json(const Decision& decision, std::string_view currency)
     return {{"winner", decision.winner ? Json(*decision.winner) : Json()},
             {"can_start_now", decision.can_start_now},
             {"quota_obstacle", decision.quota_obstacle.empty() ? Json() : Json(decision.quota_obstacle)},
-            {"turn", decision.rank_text.empty() ? Json() : Json(decision.rank_text)},
+            {"rank_text", decision.rank_text.empty() ? Json() : Json(decision.rank_text)},
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
             {"filter_trace", to_json(decision.filter_trace)},
@@ -232,7 +232,9 @@ Json with_current_names(Json decision)
     constexpr FormerName kOfCorrection[] = {{"promised_s", "raw_prediction_s"},
                                             {"promised_low_s", "raw_prediction_low_s"},
                                             {"promised_high_s", "raw_prediction_high_s"}};
+    constexpr FormerName kOfDecision[] = {{"turn", "rank_text"}};
     if (!decision.is_object()) return decision;
+    rename_members(decision, kOfDecision);
     const auto candidates = decision.find("candidates");
     if (candidates == decision.end() || !candidates->is_array()) return decision;
     for (Json& candidate : *candidates) {

@@ -177,7 +177,7 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
     const Json waiting{
         {"reasons",
          {{{"kind", "units"}, {"text", "a unit of alpha/core, free in about 3 min"}},
-          {{"kind", "turn"}, {"text", "2 jobs are ahead of it"}}}},
+          {{"kind", "priority_rank"}, {"text", "2 jobs are ahead of it"}}}},
         {"expected_start",
          {{"at", "2026-11-20T11:07:14Z"}, {"low", "2026-11-20T11:06:54Z"}, {"high", "2026-11-20T11:09:00Z"}}}};
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}};
@@ -197,13 +197,13 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
         EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
-TEST(Explain, SaysItsTurnWhereJobsWereDecidedTogether)
+TEST(Explain, SaysItsRankWhereJobsWereDecidedTogether)
 {
     Json together = decision();
-    together["turn"] = "no. 2 of 40 waiting jobs that were decided together, by advantage";
+    together["rank_text"] = "no. 2 of 40 waiting jobs that were decided together, by advantage";
 
-    EXPECT_NE(render_decision(together, kNow, {}).find("\nTurn: no. 2 of 40 waiting jobs"), std::string::npos);
-    EXPECT_EQ(render_decision(decision(), kNow, {}).find("Turn:"), std::string::npos);
+    EXPECT_NE(render_decision(together, kNow, {}).find("\nRank: no. 2 of 40 waiting jobs"), std::string::npos);
+    EXPECT_EQ(render_decision(decision(), kNow, {}).find("Rank:"), std::string::npos);
 }
 
 TEST(Explain, ShowsEightOfManyAndSaysHowManyMore)

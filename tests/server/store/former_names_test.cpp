@@ -104,5 +104,23 @@ TEST_F(FormerNames, OfRawPredictionsAreReadAndWritten)
     EXPECT_ANY_THROW(sql(add_run + "promise_basis) VALUES ('d', 'unknown', '', 'unknown', 'ut_1', 1, 1, 0, 'no')"));
 }
 
+TEST_F(FormerNames, OfPriorityRanksAreReadAndWritten)
+{
+    sql("UPDATE job SET turn = 5");
+
+    migrate();
+
+    const std::string ranks = "SELECT string_agg(concat_ws(' ', id, priority_rank, turn), ', ' ORDER BY id) FROM job";
+    EXPECT_EQ(sql(ranks), "job_1 5 0, job_2 5 0") << "not ordered yet, to a replica of the version before";
+    sql("UPDATE job SET turn = n.turn FROM (VALUES ('job_1', 7), ('job_2', 6)) AS n (id, turn) WHERE job.id = n.id");
+    EXPECT_EQ(sql(ranks), "job_1 7 7, job_2 6 6");
+    sql("UPDATE job SET priority_rank = 3 WHERE id = 'job_2'");
+    sql("UPDATE job SET state = 'metering'");
+    EXPECT_EQ(sql(ranks), "job_1 7 7, job_2 3 3");
+    sql("INSERT INTO job (id, name, project, spec, submitted_by) VALUES ('job_3', 'n', 'p', '{}', 'tok_1')");
+    EXPECT_EQ(sql("SELECT string_agg(id, ' ' ORDER BY turn, id) FROM job WHERE (turn, id) > (0, 'job_2')"),
+              "job_3 job_2 job_1");
+}
+
 } // namespace
 } // namespace fathom::server

@@ -75,11 +75,11 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
 
 TEST(WithCurrentNames, RenamesWhatTheVersionBeforeNamedOtherwise)
 {
-    const Json kept = Json::parse(R"({"winner": 0, "candidates": [
+    const Json kept = Json::parse(R"({"winner": 0, "turn": "no. 1 of 2", "candidates": [
         {"center": "a", "correction": {"promised_s": 3, "promised_low_s": 2, "promised_high_s": 4, "factor": 1}},
         {"center": "b", "correction": null}, 7]})");
 
-    EXPECT_EQ(with_current_names(kept), Json::parse(R"({"winner": 0, "candidates": [
+    EXPECT_EQ(with_current_names(kept), Json::parse(R"({"winner": 0, "rank_text": "no. 1 of 2", "candidates": [
         {"center": "a", "correction": {"raw_prediction_s": 3, "raw_prediction_low_s": 2, "raw_prediction_high_s": 4,
                                        "factor": 1}},
         {"center": "b", "correction": null}, 7]})"));
