@@ -96,3 +96,23 @@ CREATE TRIGGER name_priority_rank BEFORE UPDATE OF priority_rank ON job FOR EACH
     WHEN (NEW.turn <> NEW.priority_rank) EXECUTE FUNCTION name_priority_rank('priority_rank');
 CREATE TRIGGER name_turn BEFORE UPDATE OF turn ON job FOR EACH ROW
     WHEN (NEW.turn <> NEW.priority_rank) EXECUTE FUNCTION name_priority_rank('turn');
+
+-- worth: shadow price. A row for each unit type.
+ALTER TABLE unit_load RENAME COLUMN worth TO shadow_price;
+COMMENT ON COLUMN unit_load.shadow_price IS 'Against the mean of the network, 1, by the newest jobs; null: none of them could go there.';
+ALTER TABLE unit_load ADD COLUMN worth double precision;
+COMMENT ON COLUMN unit_load.worth IS 'shadow_price, for replicas of the version before.';
+UPDATE unit_load SET worth = shadow_price;
+CREATE FUNCTION name_shadow_price() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_ARGV[0] = 'worth' THEN
+        NEW.shadow_price := NEW.worth;
+    ELSIF TG_OP = 'INSERT' THEN
+        NEW.shadow_price := coalesce(NEW.shadow_price, NEW.worth);
+    END IF;
+    NEW.worth := NEW.shadow_price;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER name_shadow_price BEFORE INSERT OR UPDATE OF shadow_price ON unit_load FOR EACH ROW
+    EXECUTE FUNCTION name_shadow_price('shadow_price');
+CREATE TRIGGER name_worth BEFORE UPDATE OF worth ON unit_load FOR EACH ROW EXECUTE FUNCTION name_shadow_price('worth');

@@ -122,5 +122,30 @@ TEST_F(FormerNames, OfPriorityRanksAreReadAndWritten)
               "job_3 job_2 job_1");
 }
 
+TEST_F(FormerNames, OfShadowPricesAreReadAndWritten)
+{
+    const std::string add = "INSERT INTO unit_load (unit_type_id, busy_share, noted_at, worth) VALUES ";
+    const std::string or_set = " ON CONFLICT (unit_type_id) DO UPDATE SET worth = excluded.worth";
+    sql(add + "('ut_1', 0.5, now(), 2)");
+
+    migrate();
+
+    const std::string prices = "SELECT concat_ws(' ', shadow_price, worth) FROM unit_load";
+    EXPECT_EQ(sql(prices), "2 2");
+    sql(add + "('ut_1', 0.5, now(), 3)" + or_set);
+    EXPECT_EQ(sql(prices), "3 3");
+    sql(add + "('ut_1', 0.5, now(), NULL)" + or_set);
+    EXPECT_EQ(sql(prices), "");
+    const std::string add_now = "INSERT INTO unit_load (unit_type_id, busy_share, noted_at, shadow_price) VALUES ";
+    const std::string or_set_now = " ON CONFLICT (unit_type_id) DO UPDATE SET shadow_price = excluded.shadow_price";
+    sql(add_now + "('ut_1', 0.5, now(), 4)" + or_set_now);
+    EXPECT_EQ(sql(prices), "4 4");
+    sql(add_now + "('ut_1', 0.5, now(), NULL)" + or_set_now);
+    EXPECT_EQ(sql(prices), "");
+    sql("DELETE FROM unit_load");
+    sql(add + "('ut_1', 0.5, now(), 5)" + or_set);
+    EXPECT_EQ(sql(prices), "5 5");
+}
+
 } // namespace
 } // namespace fathom::server
