@@ -116,3 +116,12 @@ END $$;
 CREATE TRIGGER name_shadow_price BEFORE INSERT OR UPDATE OF shadow_price ON unit_load FOR EACH ROW
     EXECUTE FUNCTION name_shadow_price('shadow_price');
 CREATE TRIGGER name_worth BEFORE UPDATE OF worth ON unit_load FOR EACH ROW EXECUTE FUNCTION name_shadow_price('worth');
+
+-- job_lesson: learning queue. For older replicas a view, through which they write, too.
+ALTER TABLE job_lesson RENAME TO learning_queue;
+ALTER TABLE learning_queue RENAME CONSTRAINT job_lesson_pkey TO learning_queue_pkey;
+ALTER TABLE learning_queue RENAME CONSTRAINT job_lesson_job_id_fkey TO learning_queue_job_id_fkey;
+ALTER INDEX job_lesson_of_job RENAME TO learning_queue_of_job;
+COMMENT ON TABLE learning_queue IS 'Jobs that ended and that their types have yet to learn from, so that ends stay fast. A periodic task takes them.';
+CREATE VIEW job_lesson AS SELECT job_type, job_id, noted_at, project, submitted_by FROM learning_queue;
+COMMENT ON VIEW job_lesson IS 'learning_queue, for replicas of the version before.';

@@ -25,8 +25,8 @@ constexpr const char* kSelectEvidence = R"sql(
     WHERE j.id = $1)sql";
 
 constexpr const char* kPopLearningQueue = R"sql(
-    DELETE FROM job_lesson WHERE (job_type, submitted_by, project) IN (
-        SELECT job_type, submitted_by, project FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    DELETE FROM learning_queue WHERE (job_type, submitted_by, project) IN (
+        SELECT job_type, submitted_by, project FROM learning_queue ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
     RETURNING job_id)sql";
 
 constexpr const char* kUpsertJobType = R"sql(

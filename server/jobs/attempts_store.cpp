@@ -164,7 +164,7 @@ constexpr Statement kInsertProfile{"jobs_insert_profile", R"sql(
 
 // One job of a type is enough to learn from; DO NOTHING does not wait for a row that stands there already.
 constexpr Statement kEnqueueLearning{"jobs_enqueue_learning", R"sql(
-    INSERT INTO job_lesson (job_type, submitted_by, project, job_id)
+    INSERT INTO learning_queue (job_type, submitted_by, project, job_id)
     SELECT job_type, submitted_by, project, id FROM job WHERE id = $1
     ON CONFLICT (job_type, submitted_by, project) DO NOTHING)sql"};
 

@@ -52,7 +52,7 @@ class Retention : public JobsFixture {
     std::string rows_of(const JobId& job, const std::string& attempt)
     {
         std::string rows;
-        for (const char* table : {"attempt", "job_lesson", "kept_output"})
+        for (const char* table : {"attempt", "learning_queue", "kept_output"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
         for (const char* table : {"job_output", "attempt_output", "placement", "prediction", "attempt_profile",
                                   "operator_outcome", "attempt_gpu"})
@@ -310,7 +310,7 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
                   "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'prediction', "
-                  "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', "
+                  "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'learning_queue', 'kept_output', 'probe_run', "
                   "'measurement', "
                   "'probe_finding', "
                   "'audit_log', "

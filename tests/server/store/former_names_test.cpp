@@ -147,5 +147,24 @@ TEST_F(FormerNames, OfShadowPricesAreReadAndWritten)
     EXPECT_EQ(sql(prices), "5 5");
 }
 
+TEST_F(FormerNames, OfTheLearningQueueAreReadAndWritten)
+{
+    const std::string add = "INSERT INTO job_lesson (job_type, submitted_by, project, job_id) VALUES ";
+    const std::string or_not = " ON CONFLICT (job_type, submitted_by, project) DO NOTHING";
+    sql(add + "('a', 'tok_1', 'p', 'job_1')" + or_not);
+
+    migrate();
+
+    sql(add + "('a', 'tok_1', 'p', 'job_2')" + or_not);
+    sql(add + "('b', 'tok_1', 'p', 'job_2')" + or_not);
+    EXPECT_EQ(sql("SELECT string_agg(job_type || ' ' || job_id, ', ' ORDER BY job_type) FROM learning_queue"),
+              "a job_1, b job_2");
+    EXPECT_EQ(sql("WITH taken AS (DELETE FROM job_lesson WHERE (job_type, submitted_by, project) IN ("
+                  "SELECT job_type, submitted_by, project FROM job_lesson ORDER BY noted_at LIMIT 1"
+                  " FOR UPDATE SKIP LOCKED) RETURNING job_id) SELECT string_agg(job_id, ' ') FROM taken"),
+              "job_1");
+    EXPECT_EQ(sql("SELECT count(*) FROM learning_queue"), "1");
+}
+
 } // namespace
 } // namespace fathom::server
