@@ -125,3 +125,37 @@ ALTER INDEX job_lesson_of_job RENAME TO learning_queue_of_job;
 COMMENT ON TABLE learning_queue IS 'Jobs that ended and that their types have yet to learn from, so that ends stay fast. A periodic task takes them.';
 CREATE VIEW job_lesson AS SELECT job_type, job_id, noted_at, project, submitted_by FROM learning_queue;
 COMMENT ON VIEW job_lesson IS 'learning_queue, for replicas of the version before.';
+
+-- most: max, in the quota of a project. A row for each project.
+ALTER TABLE project RENAME COLUMN most_units TO max_units;
+ALTER TABLE project RENAME COLUMN most_score_hours TO max_score_hours;
+ALTER TABLE project RENAME COLUMN most_cost_micros TO max_cost_micros;
+ALTER TABLE project RENAME CONSTRAINT project_most_units_check TO project_max_units_check;
+ALTER TABLE project RENAME CONSTRAINT project_most_score_hours_check TO project_max_score_hours_check;
+ALTER TABLE project RENAME CONSTRAINT project_most_cost_micros_check TO project_max_cost_micros_check;
+ALTER TABLE project
+    ADD COLUMN most_units bigint NOT NULL DEFAULT 0,
+    ADD COLUMN most_score_hours double precision NOT NULL DEFAULT 0,
+    ADD COLUMN most_cost_micros bigint NOT NULL DEFAULT 0;
+COMMENT ON COLUMN project.most_units IS 'max_units, for replicas of the version before, as most_score_hours and most_cost_micros.';
+UPDATE project SET most_units = max_units, most_score_hours = max_score_hours, most_cost_micros = max_cost_micros;
+CREATE FUNCTION name_quota() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN -- what is not named is 0
+        NEW.max_units := greatest(NEW.max_units, NEW.most_units);
+        NEW.max_score_hours := greatest(NEW.max_score_hours, NEW.most_score_hours);
+        NEW.max_cost_micros := greatest(NEW.max_cost_micros, NEW.most_cost_micros);
+    ELSIF TG_ARGV[0] = 'most' THEN
+        NEW.max_units := NEW.most_units;
+        NEW.max_score_hours := NEW.most_score_hours;
+        NEW.max_cost_micros := NEW.most_cost_micros;
+    END IF;
+    NEW.most_units := NEW.max_units;
+    NEW.most_score_hours := NEW.max_score_hours;
+    NEW.most_cost_micros := NEW.max_cost_micros;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER name_quota BEFORE INSERT OR UPDATE OF max_units, max_score_hours, max_cost_micros ON project FOR EACH ROW
+    EXECUTE FUNCTION name_quota('max');
+CREATE TRIGGER name_quota_most BEFORE UPDATE OF most_units, most_score_hours, most_cost_micros ON project FOR EACH ROW
+    EXECUTE FUNCTION name_quota('most');

@@ -173,10 +173,10 @@ def test_what_jobs_teach(call):
     call("PUT", A + "/projects/p", 400, json={})
     call("GET", A + "/projects/p")
     call("GET", A + "/projects/none", 404)
-    shared = {"share": 2, "most_units": 100, "most_score_hours": 1e6, "most_cost": "1000.50", "centers": ["alpha"]}
-    assert call("PUT", A + "/projects/p", json=shared).json()["most_cost"] == "1000.5"
-    refused = call("PUT", A + "/projects/p", 400, json={"share": 0, "most_cost": 5, "centers": ["a", "a"]}).json()
-    assert {error["field"] for error in refused["errors"]} == {"share", "most_cost", "centers"}
+    shared = {"share": 2, "max_units": 100, "max_score_hours": 1e6, "max_cost": "1000.50", "centers": ["alpha"]}
+    assert call("PUT", A + "/projects/p", json=shared).json()["max_cost"] == "1000.5"
+    refused = call("PUT", A + "/projects/p", 400, json={"share": 0, "max_cost": 5, "centers": ["a", "a"]}).json()
+    assert {error["field"] for error in refused["errors"]} == {"share", "max_cost", "centers"}
     refused = call("PUT", A + "/projects/p", 400, json={"centers": ["nowhere"]}).json()
     assert "there are alpha" in refused["errors"][0]["detail"]
     call("GET", A + "/projects/p/use")

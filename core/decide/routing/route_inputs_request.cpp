@@ -74,9 +74,9 @@ void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
 {
     if (const Json* json = request.object("quota")) {
         ObjectReader reader(*json, request.path_of("quota"), errors);
-        into.quota.most_units = reader.required_integer("most_units", 0, kMaxUnits);
-        into.quota.most_score_hours = number(reader, "most_score_hours");
-        into.quota.most_cost = number(reader, "most_cost");
+        into.quota.max_units = reader.required_integer(reader.name_or_former("max_units", "most_units"), 0, kMaxUnits);
+        into.quota.max_score_hours = number(reader, reader.name_or_former("max_score_hours", "most_score_hours"));
+        into.quota.max_cost = number(reader, reader.name_or_former("max_cost", "most_cost"));
         reader.finish(UnknownFields::kReject);
     }
     if (const Json* json = request.object("used")) {

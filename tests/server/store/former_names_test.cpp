@@ -166,5 +166,28 @@ TEST_F(FormerNames, OfTheLearningQueueAreReadAndWritten)
     EXPECT_EQ(sql("SELECT count(*) FROM learning_queue"), "1");
 }
 
+TEST_F(FormerNames, OfQuotasAreReadAndWritten)
+{
+    const std::string add = "INSERT INTO project (name, changed_by, most_units, most_score_hours, most_cost_micros) "
+                            "VALUES ";
+    const std::string or_set = " ON CONFLICT (name) DO UPDATE SET most_units = excluded.most_units, "
+                               "most_score_hours = excluded.most_score_hours, "
+                               "most_cost_micros = excluded.most_cost_micros";
+    sql(add + "('kept', 'x', 1, 2, 3)");
+
+    migrate();
+
+    const std::string quotas = "SELECT string_agg(concat_ws(' ', name, max_units, max_score_hours, max_cost_micros, "
+                               "most_units, most_score_hours, most_cost_micros), ', ' ORDER BY name) FROM project"
+                               " WHERE changed_by = 'x'";
+    EXPECT_EQ(sql(quotas), "kept 1 2 3 1 2 3");
+    sql(add + "('kept', 'x', 4, 5, 0), ('new', 'x', 7, 8, 9)" + or_set);
+    EXPECT_EQ(sql(quotas), "kept 4 5 0 4 5 0, new 7 8 9 7 8 9");
+    sql("INSERT INTO project (name, changed_by, max_units) VALUES ('kept', 'x', 6), ('newer', 'x', 5)"
+        " ON CONFLICT (name) DO UPDATE SET max_units = excluded.max_units, max_score_hours = 0");
+    EXPECT_EQ(sql(quotas), "kept 6 0 0 6 0 0, new 7 8 9 7 8 9, newer 5 0 0 5 0 0");
+    EXPECT_ANY_THROW(sql("UPDATE project SET most_units = -1"));
+}
+
 } // namespace
 } // namespace fathom::server

@@ -116,7 +116,7 @@ TEST(Figures, JobsOfManyCountsAreHeldAgainstTheirBestCount)
     scenario.network.unit_types = {unit_type(0, 8, {1})};
     scenario.network.unit_types[0].rates[0].speedups = {
         {1, 1}, {4, 4}, {8, 2}}; // more than four are in each other's way
-    scenario.workload.jobs[0].most_units = 8;
+    scenario.workload.jobs[0].max_units = 8;
 
     EXPECT_DOUBLE_EQ(run_of(scenario, {ended(0, 200)}).all.mean_slowdown, 2);
 }

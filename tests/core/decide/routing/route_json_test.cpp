@@ -30,8 +30,12 @@ Json placement_of(const test::RandomNetwork& network, const Decision& decision)
 /// Names its fields as the version before did. @return how many
 std::size_t give_former_names(std::string& text)
 {
-    constexpr std::pair<std::string_view, std::string_view> kNames[] = {{R"("similarity":)", R"("likeness":)"},
-                                                                        {R"("raw_share":)", R"("promise_share":)"}};
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+        {R"("similarity":)", R"("likeness":)"},
+        {R"("raw_share":)", R"("promise_share":)"},
+        {R"("max_units":)", R"("most_units":)"},
+        {R"("max_score_hours":)", R"("most_score_hours":)"},
+        {R"("max_cost":)", R"("most_cost":)"}};
     std::size_t count = 0;
     for (const auto& [name, former] : kNames) {
         for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at), ++count)
@@ -97,6 +101,7 @@ TEST(RouteInputs, AreReadAsTheVersionBeforeWroteThem)
     known.operators.front().similarity = 0.25;
     network.request.known_run = std::make_shared<const KnownRun>(known);
     network.request.takes_operators = true;
+    network.request.quota = {.max_units = 8, .max_score_hours = 0.5, .max_cost = 50};
     const Decision decision = route(network.request, network.unit_types, network.knowledge);
     std::string text = route_inputs_json(network.request, network.unit_types, network.knowledge, decision).dump();
     EXPECT_GT(give_former_names(text), 0U);
@@ -104,6 +109,9 @@ TEST(RouteInputs, AreReadAsTheVersionBeforeWroteThem)
     const Result<RouteInputs> read = parse_route_inputs(*parse_json(text));
 
     ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->request.quota.max_units, 8);
+    EXPECT_EQ(read->request.quota.max_score_hours, 0.5);
+    EXPECT_EQ(read->request.quota.max_cost, 50);
     ASSERT_TRUE(read->request.known_run);
     ASSERT_EQ(read->request.known_run->operators.size(), 1U);
     EXPECT_EQ(read->request.known_run->operators.front().similarity, 0.25);
