@@ -3,6 +3,10 @@
 -- migration of the next version removes these. Documents in jsonb that are kept without bound stay as they were written,
 -- and are read by both names.
 
+-- All at first, in the order in which most transactions of live replicas take them, so that few wait in a circle.
+LOCK TABLE job, run_prediction, operator_outcome, gpu_sharing_run, job_lesson, job_type, project, unit_load
+    IN ACCESS EXCLUSIVE MODE;
+
 -- likeness: similarity. What older replicas report of it meanwhile lacks the rows of before.
 ALTER TABLE operator_outcome RENAME COLUMN likeness TO similarity;
 ALTER TABLE operator_outcome RENAME CONSTRAINT operator_outcome_likeness_check TO operator_outcome_similarity_check;

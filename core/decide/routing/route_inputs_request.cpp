@@ -170,11 +170,11 @@ std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& err
 {
     const Json* const json = unit_type.object("compression");
     if (json == nullptr) return std::nullopt;
-    constexpr double kLeast = std::numeric_limits<double>::denorm_min(); // a center may claim any
+    constexpr double kMin = std::numeric_limits<double>::denorm_min(); // a center may claim any
     ObjectReader reader(*json, unit_type.path_of("compression"), errors);
     Compression compression;
-    compression.fraction = reader.required_number("fraction", kLeast, 1);
-    compression.speed_gb = reader.required_number("speed_gb", kLeast, kMax);
+    compression.fraction = reader.required_number("fraction", kMin, 1);
+    compression.speed_gb = reader.required_number("speed_gb", kMin, kMax);
     reader.finish(UnknownFields::kReject);
     return compression;
 }
