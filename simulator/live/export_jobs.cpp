@@ -276,7 +276,7 @@ class JobExporter {
 
 Result<ReadJobs> read_jobs(NetworkSource& source, const ExportSpan& span)
 {
-    const std::size_t most = span.most_jobs.value_or(std::numeric_limits<std::size_t>::max());
+    const std::size_t most = span.max_jobs.value_or(std::numeric_limits<std::size_t>::max());
     std::map<std::pair<Timestamp, std::string>, Json> jobs;
     const auto keep = [&](const Json& job) {
         const std::optional<Timestamp> submitted = time_of(job, "submitted_at");

@@ -22,7 +22,7 @@ def test_jobs(call, shared_network):
     call("POST", A + "/placements:preview", 400, json={**moving, "what_if": {"only_centers": ["none"]}})
     shared_network.wait_job(job["id"])
     doubled = call("POST", A + "/simulations", json={
-        "days": 1, "most_jobs": 100, "changes": [{"kind": "scale_units", "center": "beta", "factor": 2}]}).json()
+        "days": 1, "max_jobs": 100, "changes": [{"kind": "scale_units", "center": "beta", "factor": 2}]}).json()
     assert doubled["job_count"] > 0 and [one["center"] for one in doubled["after"]["centers"]] == ["alpha", "beta"]
     call("POST", A + "/simulations", 400, json={"changes": []})
     call("POST", A + "/simulations", 400, json={"changes": [{"kind": "remove_center", "center": "none"}]})
