@@ -12,19 +12,19 @@ import signal
 import subprocess
 import sys
 
-PATIENCE_S = 30
+WAIT_LIMIT_S = 30
 
 
 def end_process(descriptor):
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(descriptor, signal.SIGTERM)
-        if not select.select([descriptor], [], [], PATIENCE_S)[0]:
+        if not select.select([descriptor], [], [], WAIT_LIMIT_S)[0]:
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
 
 
 def run_command(command):
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(command, stdin=subprocess.DEVNULL, timeout=2 * PATIENCE_S, check=False)
+        subprocess.run(command, stdin=subprocess.DEVNULL, timeout=2 * WAIT_LIMIT_S, check=False)
 
 
 def step_of(order):

@@ -36,6 +36,10 @@ using Graph = void*;
 using GraphExec = void*;
 using GraphNode = void*;
 
+/// CUfunction_attribute.
+inline constexpr int kStaticSharedBytes = 1;
+inline constexpr int kRegisters = 4;
+
 /// CU_STREAM_PER_THREAD: another stream in each thread.
 inline constexpr std::uintptr_t kStreamPerThread = 2;
 
@@ -227,6 +231,8 @@ using ModuleUnload = Status(void* module);
 using ModuleGetGlobal = Status(Address* address, std::size_t* bytes, void* module, const char* name);
 using ModuleGetFunction = Status(void** function, void* module, const char* name);
 using KernelGetFunction = Status(void** function, void* kernel);
+using FuncGetAttribute = Status(int* value, int attribute, void* function);
+using KernelGetAttribute = Status(int* value, int attribute, void* kernel, Device device);
 using EventCreate = Status(Event* event, unsigned flags);
 using EventDestroy = Status(Event event);
 using EventRecord = Status(Event event, Stream stream);

@@ -25,11 +25,20 @@ struct KernelShape {
     friend bool operator==(const KernelShape&, const KernelShape&) = default;
 };
 
-inline constexpr std::size_t kMaxKernelName = 183; ///< bytes
+inline constexpr std::size_t kMaxKernelName = 175; ///< bytes
+
+/// What a kernel takes of a multiprocessor, as it was compiled.
+struct KernelNeed {
+    std::uint32_t registers{};           ///< of a thread; 0: not known
+    std::uint32_t static_shared_bytes{}; ///< of a block, besides those that it is launched with
+
+    friend bool operator==(const KernelNeed&, const KernelNeed&) = default;
+};
 
 struct KernelText {
     std::uint32_t number{};
     KernelShape shape;
+    KernelNeed need;
     std::array<char, kMaxKernelName + 1> name{}; ///< ends with a zero
 };
 static_assert(sizeof(KernelText) == sizeof(Message::text));
@@ -49,6 +58,7 @@ struct KernelFigures {
     std::uint32_t number{}; ///< of this program's kernels
     std::string name;
     KernelShape shape;
+    KernelNeed need{};
     std::int64_t launches{};
     std::int64_t timed{};    ///< of them
     std::int64_t least_ns{}; ///< of these
@@ -72,7 +82,7 @@ inline bool takes_longer(const KernelFigures& a, const KernelFigures& b)
 
 inline Message message_of(const KernelFigures& kernel)
 {
-    KernelText text{.number = kernel.number, .shape = kernel.shape, .name = {}};
+    KernelText text{.number = kernel.number, .shape = kernel.shape, .need = kernel.need, .name = {}};
     kernel_name_that_fits(kernel.name).copy(text.name.data(), kMaxKernelName);
     Message message{.type = MessageType::kKernel,
                     .first = kernel.launches,
@@ -88,6 +98,8 @@ inline std::optional<KernelFigures> kernel_of(const Message& message)
 {
     constexpr std::int64_t kMaxLaunches = 1'000'000'000'000'000;
     constexpr std::int64_t kMaxNs = 1'000'000'000'000'000'000;
+    constexpr std::uint32_t kMaxRegisters = 4096;
+    constexpr std::uint32_t kMaxSharedBytes = 1U << 24U;
     KernelText text;
     std::memcpy(&text, message.text.data(), sizeof(text));
     const std::string_view all(text.name.data(), text.name.size());
@@ -98,12 +110,14 @@ inline std::optional<KernelFigures> kernel_of(const Message& message)
     const bool has_times = message.second >= 0 && message.second <= message.first && message.third >= 0 &&
                            message.third <= message.fourth && message.fourth <= kMaxNs &&
                            (message.second > 0 || message.fourth == 0);
-    if (text.number >= kMaxKernelNumbers || !has_shape || !has_times || name.empty() || name.size() == all.size() ||
-        message.first < 1 || message.first > kMaxLaunches)
+    const bool has_need = text.need.registers <= kMaxRegisters && text.need.static_shared_bytes <= kMaxSharedBytes;
+    if (text.number >= kMaxKernelNumbers || !has_shape || !has_need || !has_times || name.empty() ||
+        name.size() == all.size() || message.first < 1 || message.first > kMaxLaunches)
         return std::nullopt;
     return KernelFigures{.number = text.number,
                          .name = std::string(name),
                          .shape = text.shape,
+                         .need = text.need,
                          .launches = message.first,
                          .timed = message.second,
                          .least_ns = message.third,

@@ -12,9 +12,9 @@ struct SetOptions {
     std::string name;
     std::string profile_jobs;
     std::optional<double> share;
-    std::optional<std::int64_t> most_units;
-    std::optional<double> most_score_hours;
-    std::string most_cost;
+    std::optional<std::int64_t> max_units;
+    std::optional<double> max_score_hours;
+    std::string max_cost;
     std::vector<std::string> centers;
     bool is_any_center = false;
 };
@@ -48,8 +48,8 @@ Table projects_table(const Json& projects, Timestamp now)
                  {"BY", Align::kLeft, 6}});
     for (const Json& project : projects)
         table.add_row({text_of(project, "name"), format_number(number_of(project, "share").value_or(1)),
-                       limit_of(project, "most_units"), limit_of(project, "most_score_hours"),
-                       limit_of(project, "most_cost"), centers_of(project),
+                       limit_of(project, "max_units"), limit_of(project, "max_score_hours"),
+                       limit_of(project, "max_cost"), centers_of(project),
                        std::string(is_true(project, "profile_jobs") ? "yes" : "no"), age_of(project, "changed_at", now),
                        text_of(project, "changed_by")});
     return table;
@@ -83,10 +83,10 @@ std::string use_text(Session& session, const Json& project, const Json& use)
     std::vector<std::pair<std::string, Cell>> details{
         {"Project", text_of(use, "project")},
         {"Share", number_text(fair, "share")},
-        {"Units held", count_of(use, "units") + " of " + limit_of(quota, "most_units")},
-        {"Score-hours", number_text(use, "score_hours") + " of " + limit_of(quota, "most_score_hours") + " in " +
+        {"Units held", count_of(use, "units") + " of " + limit_of(quota, "max_units")},
+        {"Score-hours", number_text(use, "score_hours") + " of " + limit_of(quota, "max_score_hours") + " in " +
                             text_of(use, "month")},
-        {"Cost", amount_of(use, "cost") + " of " + limit_of(quota, "most_cost", text_of(use, "currency", "")) + " in " +
+        {"Cost", amount_of(use, "cost") + " of " + limit_of(quota, "max_cost", text_of(use, "currency", "")) + " in " +
                      text_of(use, "month")},
         {"Standing", standing_of(fair)},
         {"  holds", format_percent(number_of(fair, "dominant_share").value_or(0)) + " of one unit type at most"},
@@ -141,9 +141,9 @@ Json change_of(const SetOptions& options)
     Json body = Json::object();
     if (!options.profile_jobs.empty()) body["profile_jobs"] = options.profile_jobs == "on";
     if (options.share) body["share"] = *options.share;
-    if (options.most_units) body["most_units"] = *options.most_units;
-    if (options.most_score_hours) body["most_score_hours"] = *options.most_score_hours;
-    if (!options.most_cost.empty()) body["most_cost"] = options.most_cost;
+    if (options.max_units) body["max_units"] = *options.max_units;
+    if (options.max_score_hours) body["max_score_hours"] = *options.max_score_hours;
+    if (!options.max_cost.empty()) body["max_cost"] = options.max_cost;
     if (options.is_any_center)
         body["centers"] = Json::array();
     else if (!options.centers.empty())
@@ -154,8 +154,8 @@ Json change_of(const SetOptions& options)
 std::string changed_text(const Json& project)
 {
     return "Project " + text_of(project, "name") + ": share " + format_number(number_of(project, "share").value_or(1)) +
-           "; units at once: " + limit_of(project, "most_units") + "; in a month: score-hours " +
-           limit_of(project, "most_score_hours") + ", cost " + limit_of(project, "most_cost") +
+           "; units at once: " + limit_of(project, "max_units") + "; in a month: score-hours " +
+           limit_of(project, "max_score_hours") + ", cost " + limit_of(project, "max_cost") +
            "; centers: " + centers_of(project) + ".\nIts jobs that are submitted from now on are " +
            (is_true(project, "profile_jobs") ? "" : "not ") + "profiled unless they say so themselves.\n";
 }
@@ -172,14 +172,18 @@ void add_set(CLI::App& noun, Invocation& invocation)
 {
     auto options = std::make_shared<SetOptions>();
     CLI::App& set = add_verb(noun, "set", "Change settings of a project; those that are not named stay",
-                             "fathom project set materials --share 2 --most-units 8 --most-cost 250");
+                             "fathom project set materials --share 2 --max-units 8 --max-cost 250");
     add_required(set, "NAME", options->name, "The project");
     set.add_option("--share", options->share, "Weight in fair sharing against other projects (1 unless set)");
-    set.add_option("--most-units", options->most_units, "Units that its jobs hold at once; 0: no limit");
-    set.add_option("--most-score-hours", options->most_score_hours,
+    set.add_option("--max-units", options->max_units, "Units that its jobs hold at once; 0: no limit");
+    set.add_option("--max-score-hours", options->max_score_hours,
                    "In a calendar month: unit-hours x score of the unit type / 1000; 0: no limit");
-    set.add_option("--most-cost", options->most_cost,
+    set.add_option("--max-cost", options->max_cost,
                    "In a calendar month, in the currency of the price book, such as 250.00; 0: no limit");
+    // As scripts for the version before name them; --help is silent about it.
+    set.add_option("--most-units", options->max_units)->group("");
+    set.add_option("--most-score-hours", options->max_score_hours)->group("");
+    set.add_option("--most-cost", options->max_cost)->group("");
     CLI::Option* centers =
         set.add_option("--centers", options->centers, "Names of the centers that its jobs may run at, by commas")
             ->delimiter(',');

@@ -165,6 +165,10 @@ std::string kernel_text(const Json& kernel)
     if (number_of(kernel, "timed").value_or(0) > 0)
         text += fmt::format(", {} each, {} at least ({} timed)", duration_of(kernel, "mean_s"),
                             duration_of(kernel, "least_s"), count_of(kernel, "timed"));
+    if (kernel.contains("registers"))
+        text += fmt::format(", {} registers of a thread, {} shared memory of a block", count_of(kernel, "registers"),
+                            format_bytes(number_of(kernel, "shared_bytes").value_or(0) +
+                                         number_of(kernel, "static_shared_bytes").value_or(0)));
     if (const auto expected = kernel.find("expected"); expected != kernel.end()) {
         text += fmt::format(
             ", expected {} by {} runs of its kind",

@@ -137,10 +137,10 @@ std::string render_decision(const Json& decision, Timestamp now, const TableStyl
     const Json* const winner = winner_of(decision);
     std::string text;
     if (winner != nullptr)
-        text += "Why: " + printable(text_of(*winner, "reason")) + "\n" + promise_text(*winner, inner);
+        text += "Why: " + printable(text_of(*winner, "reason")) + "\n" + outlook_text(*winner, inner);
     else
         text += "No center can run it.\n";
-    if (member(decision, "turn").is_string()) text += "Turn: " + printable(text_of(decision, "turn")) + "\n";
+    if (member(decision, "rank_text").is_string()) text += "Rank: " + printable(text_of(decision, "rank_text")) + "\n";
     text += candidates_text(decision, inner);
     if (winner != nullptr) text += units_chosen_text(*winner, inner) + transfer_text(*winner);
     return text + counterfactuals_text(decision) + impossible_text(decision, inner) + devices_text(decision) +

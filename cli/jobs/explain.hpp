@@ -8,8 +8,8 @@
 
 namespace fathom::cli {
 
-/// A decision (core/decide/routing/route.hpp, `to_json`) as text: why the winner won and what it promises, the places
-/// with their prediction and what each lost by, what would change the choice, what is impossible, CPU or GPU,
+/// A decision (core/decide/routing/route.hpp, `to_json`) as text: why the winner won and what is predicted of it, the
+/// places with their prediction and what each lost by, what would change the choice, what is impossible, CPU or GPU,
 /// assumptions, and the measurements behind it.
 std::string render_decision(const Json& decision, Timestamp now, const TableStyle& style);
 

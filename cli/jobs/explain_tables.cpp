@@ -51,13 +51,13 @@ std::string likely_text(const Json& json)
     return low && high && *low < *high ? " (80 %: " + format_interval(*low, *high) + ")" : std::string();
 }
 
-/// What earlier runs made of what measurements promise; empty without any.
+/// What earlier runs made of the raw prediction; empty without any.
 std::string correction_text(const Json& correction)
 {
     const double own = number_of(correction, "job_count").value_or(0);
     if (own + number_of(correction, "like_count").value_or(0) <= 0) return {};
     return "× " + format_number(number_of(correction, "factor").value_or(1)) + " of the " +
-           duration_of(correction, "promised_s") + " of computing that measurements promise, by " +
+           duration_of(correction, "raw_prediction_s") + " of computing that measurements predict, by " +
            count_of(correction, "job_count") + (own == 1 ? " run" : " runs") + " of its type there and " +
            count_of(correction, "like_count") + " others";
 }
@@ -140,7 +140,7 @@ std::string energy_of(const Json& candidate)
     return *joules >= 1000 ? format_number(*joules / 1000) + " kJ" : format_number(*joules) + " J";
 }
 
-std::string promise_text(const Json& winner, const TableStyle& style)
+std::string outlook_text(const Json& winner, const TableStyle& style)
 {
     const Json& start = member(winner, "expected_start");
     if (!start.is_object()) return {};

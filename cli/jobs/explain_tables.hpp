@@ -30,7 +30,7 @@ std::string energy_of(const Json& candidate);
 /// "at once", "after 12 s"
 std::string after_text(double seconds);
 /// Start, run, completion, cost and energy of the winner, and what history made of its prediction.
-std::string promise_text(const Json& winner, const TableStyle& style);
+std::string outlook_text(const Json& winner, const TableStyle& style);
 /// The places that could run it, best first, at most 8 of them.
 std::string candidates_text(const Json& decision, const TableStyle& style);
 /// "Units: 3 units, the knee of its scaling: 6 units would be 25 % faster", and what each count would have given.

@@ -42,7 +42,7 @@ std::string caveat_text(const Json& one)
     const double measured = number_of(one, "measured_count").value_or(0);
     if (compared > measured) add(format_count(static_cast<std::int64_t>(compared - measured)) + " from other sizes");
     if (number_of(one, "unknown_count").value_or(0) > 0) add(count_of(one, "unknown_count") + " not measured there");
-    const double similarity = number_of(one, "likeness").value_or(1);
+    const double similarity = number_of(one, "similarity").value_or(1);
     if (similarity < 0.995) add("calls are like it (" + format_percent(similarity) + ")");
     return text.empty() ? "-" : text;
 }

@@ -15,7 +15,8 @@ namespace {
 std::string similarity_text(const Json& loop)
 {
     constexpr double kMuch = 0.85;
-    const std::optional<double> similarity = number_of(loop, "likeness");
+    // Profiles of a fathom-probe of the version before have it as "likeness".
+    const std::optional<double> similarity = number_of(loop, loop.contains("similarity") ? "similarity" : "likeness");
     const std::string id = text_of(loop, "operator", "");
     if (id.empty() || !similarity) return "no operator";
     return (*similarity >= kMuch ? "much like " : "somewhat like ") + id + " (" + format_percent(*similarity) + ")";

@@ -85,7 +85,8 @@ std::string job_text(Session& session, const Json& answer)
         text += "Place:    starts as no. " + text_of(job, "position") + " of " + text_of(answer, "start_count") + "\n";
     } else {
         text += "Place:    " + text_of(waiting, "reason") + "\n";
-        text += "Turn:     " + text_of(waiting, "turn") + ", " + count_of(waiting, "jobs_ahead") + " jobs before it\n";
+        text += "Rank:     " + text_of(waiting, "priority_rank") + ", " + count_of(waiting, "jobs_ahead") +
+                " jobs before it\n";
     }
     const Json& before = items_of(job, "starts_before");
     if (!before.empty())

@@ -67,7 +67,7 @@ Outcome list_trust(Session& session, const ListOptions&)
 
 void add_trust_commands(CLI::App& app, Invocation& invocation)
 {
-    CLI::App& noun = add_noun(app, "trust", "Whether centers do what their probes promise");
+    CLI::App& noun = add_noun(app, "trust", "Whether centers do what their probes let expect");
     CLI::App& list = add_verb(noun, "list", "Every unit type that has run probes, or jobs with measured operators",
                               "fathom trust list");
     on_chosen(list, invocation, std::make_shared<ListOptions>(), list_trust);

@@ -18,7 +18,7 @@ OperatorDemand parse_demand(const Json& json, const std::string& path, std::vect
     demand.bytes = reader.required_number("bytes", 0, kLargest);
     demand.share = reader.required_number("share", 0, 1);
     demand.is_serial = reader.optional_boolean("serial").value_or(false);
-    demand.similarity = reader.optional_number("likeness", 0, 1).value_or(1);
+    demand.similarity = reader.optional_number(reader.name_or_former("similarity", "likeness"), 0, 1).value_or(1);
     demand.remainder =
         reader.optional_string("remainder", {.one_of = {"memory", "compute", "latency", "io"}}).value_or("");
     return demand;

@@ -29,7 +29,7 @@ struct ProbedUnit {
 /// The profiled run as the router knows runs, on the unit that was measured so.
 KnownRun known_run(const ProgramProfile& program, const ProbedUnit& unit);
 
-/// How long the profiled program would take on another unit: what the router promises, by the same function.
+/// How long the profiled program would take on another unit: what the router predicts, by the same function.
 RunPrediction predict_program(const ProgramProfile& program, const ProbedUnit& reference, const ProbedUnit& there);
 
 /// A probe's results as measurements.

@@ -225,8 +225,8 @@ Table accuracy_table(const Json& items, Timestamp /*now*/)
                  {"ACTUAL/RAW", Align::kRight}});
     for (const Json& item : items)
         table.add_row({text_of(item, "center"), text_of(item, "job_type"), text_of(item, "resource_type"),
-                       count_of(item, "job_count"), duration_of(item, "promised_s"), duration_of(item, "actual_s"),
-                       format_number(number_of(item, "ratio").value_or(0))});
+                       count_of(item, "job_count"), duration_of(item, "raw_prediction_s"),
+                       duration_of(item, "actual_s"), format_number(number_of(item, "ratio").value_or(0))});
     return table;
 }
 

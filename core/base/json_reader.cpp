@@ -134,6 +134,11 @@ bool ObjectReader::has(std::string_view name) const
     return field != json_->end() && !field->is_null();
 }
 
+std::string_view ObjectReader::name_or_former(std::string_view name, std::string_view former) const
+{
+    return !has(name) && has(former) ? former : name;
+}
+
 const Json* ObjectReader::find(std::string_view name)
 {
     seen_.emplace_back(name);

@@ -55,6 +55,9 @@ class ObjectReader {
 
     /// True when the field is there and not null.
     bool has(std::string_view name) const;
+    /// The name that the field is read by: `name`, or `former` where only that is there, as in documents of the version
+    /// before.
+    std::string_view name_or_former(std::string_view name, std::string_view former) const;
 
     std::string required_string(std::string_view name, const StringRule& rule);
     std::optional<std::string> optional_string(std::string_view name, const StringRule& rule);

@@ -53,6 +53,15 @@ std::string toml_text(const toml::value& value)
     return text.str();
 }
 
+/// The key of now of a setting that the file names; nullptr: it is none.
+const std::string* find_key(const SettingsProgram& program, const std::string& name)
+{
+    for (const SettingSpec& spec : program.specs) {
+        if (name == spec.key || (!spec.former_key.empty() && name == spec.former_key)) return &spec.key;
+    }
+    return nullptr;
+}
+
 /// Adds the file's values; every unknown key is an error. Tables that the program reads itself are
 /// only gathered, for --print-config.
 void read_config_file(const SettingsProgram& program, const std::string& path, SourcedValues& values,
@@ -74,10 +83,13 @@ void read_config_file(const SettingsProgram& program, const std::string& path, S
         for (const auto& [key, value] : document.as_table()) {
             if (std::find(program.tables.begin(), program.tables.end(), key) != program.tables.end()) {
                 tables[key] = value;
-            } else if (!values.contains(key)) {
+            } else if (const std::string* const now = find_key(program, key); now == nullptr) {
                 errors.push_back(path + ": \"" + key + "\" is not a setting of " + program.name);
+            } else if (*now != key && document.as_table().count(*now) > 0) {
+                errors.push_back(path + ": \"" + key + "\" is the former name of \"" + *now +
+                                 "\", which is there, too");
             } else {
-                values[key] = {toml_text(value), path};
+                values[*now] = {toml_text(value), path};
             }
         }
         if (program.check_tables) {
@@ -131,6 +143,24 @@ void add_flag(CLI::App& app, const SettingsProgram& program, const SettingSpec& 
     const std::string names = flag_name(spec.key) + (spec.word.empty() ? "" : "," + spec.word);
     CLI::Option* const option = app.add_option(names, text, help)->type_name("VALUE");
     if (spec.is_hidden) option->group("");
+    if (!spec.former_key.empty()) app.add_option(flag_name(spec.former_key), text)->group("")->excludes(option);
+}
+
+/// What the environment and the flags say of one setting, by its former key or its own.
+void read_said(const CLI::App& app, const SettingsProgram& program, const SettingSpec& spec,
+               const std::string& flag_text, SourcedValues& values)
+{
+    std::vector<std::string> keys{spec.key};
+    if (!spec.former_key.empty()) keys.insert(keys.begin(), spec.former_key);
+    for (const std::string& key : keys) {
+        const std::string variable = environment_name(program, key);
+        // Read before any thread starts.
+        if (const char* value = std::getenv(variable.c_str()); value != nullptr) // NOLINT(concurrency-mt-unsafe)
+            values[spec.key] = {value, variable};
+    }
+    for (const std::string& key : keys) {
+        if (app.count(flag_name(key)) > 0) values[spec.key] = {spec.is_flag ? "on" : flag_text, flag_name(key)};
+    }
 }
 
 } // namespace
@@ -176,14 +206,8 @@ SettingsOutcome read_settings(const SettingsProgram& program, int argc, const ch
         values[spec.key] = {spec.default_value, "default"};
     toml::table tables;
     if (!config_path.empty()) read_config_file(program, config_path, values, tables, errors);
-    for (const SettingSpec& spec : program.specs) {
-        const std::string variable = environment_name(program, spec.key);
-        // Read before any thread starts.
-        if (const char* value = std::getenv(variable.c_str()); value != nullptr) // NOLINT(concurrency-mt-unsafe)
-            values[spec.key] = {value, variable};
-        if (app.count(flag_name(spec.key)) > 0)
-            values[spec.key] = {spec.is_flag ? "on" : flags[spec.key], flag_name(spec.key)};
-    }
+    for (const SettingSpec& spec : program.specs)
+        read_said(app, program, spec, flags[spec.key], values);
     check_values(program, values, errors);
     if (!errors.empty()) {
         print_errors(program, errors);

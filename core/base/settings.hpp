@@ -22,6 +22,9 @@ struct SettingSpec {
     bool is_flag = false;   ///< "on" or "off"; its flag takes no value and says "on"
     bool is_hidden = false; ///< works, but --help is silent about it
     std::string word = {};  ///< the name in --help of a word without a flag that says it, too; empty: there is none
+    /// The key that it had in the version before: the file, the environment and a flag that --help does not list still
+    /// set it by that; empty: it had no other.
+    std::string former_key = {};
 };
 
 /// A program's settings after all sources were joined.

@@ -112,6 +112,8 @@ KernelUse read_kernel(const Json& json, const std::string& path, std::vector<Fie
     kernel.grid = read_extent(reader, "grid");
     kernel.block = read_extent(reader, "block");
     kernel.shared_bytes = reader.required_integer("shared_bytes", 0, kMaxExtent);
+    kernel.registers = reader.optional_integer("registers", 1, kMaxExtent).value_or(0);
+    kernel.static_shared_bytes = reader.optional_integer("static_shared_bytes", 0, kMaxExtent).value_or(0);
     kernel.launches = reader.required_integer("launches", 1, kMaxCount);
     kernel.timed = reader.required_integer("timed", 0, kMaxCount);
     kernel.least_s = reader.optional_number("least_s", 0, kMaxSeconds).value_or(0);
@@ -207,6 +209,10 @@ Json kernel_json(const KernelUse& kernel)
     Json json{{"name", kernel.name},         {"grid", kernel.grid},
               {"block", kernel.block},       {"shared_bytes", kernel.shared_bytes},
               {"launches", kernel.launches}, {"timed", kernel.timed}};
+    if (kernel.registers > 0) {
+        json["registers"] = kernel.registers;
+        json["static_shared_bytes"] = kernel.static_shared_bytes;
+    }
     if (const auto& expected = kernel.expected) {
         json["expected"] = {{"likely_s", std::min(expected->likely_s, kMaxSeconds)},
                             {"low_s", std::min(expected->low_s, kMaxSeconds)},

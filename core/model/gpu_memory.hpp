@@ -79,6 +79,8 @@ struct KernelUse {
     std::array<std::int64_t, 3> grid{};  ///< blocks
     std::array<std::int64_t, 3> block{}; ///< threads of a block
     std::int64_t shared_bytes{};         ///< of a block, as it was launched with
+    std::int64_t registers{};            ///< of a thread; 0: not known
+    std::int64_t static_shared_bytes{};  ///< of a block, besides; 0 where the registers are not known
     std::int64_t launches{};
     std::int64_t timed{}; ///< of them, by events before and behind
     double least_s{};     ///< of these; 0 where there are none

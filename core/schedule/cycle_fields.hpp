@@ -125,9 +125,9 @@ void fields(Archive& archive, T& prefer)
 template <class Archive, FieldsOf<Quota> T>
 void fields(Archive& archive, T& quota)
 {
-    archive.integer(quota.most_units);
-    archive.real(quota.most_score_hours, NumberRange::kAmount);
-    archive.real(quota.most_cost, NumberRange::kAmount);
+    archive.integer(quota.max_units);
+    archive.real(quota.max_score_hours, NumberRange::kAmount);
+    archive.real(quota.max_cost, NumberRange::kAmount);
 }
 
 template <class Archive, FieldsOf<QuotaUse> T>

@@ -205,10 +205,13 @@ std::string figure_difference(const PlannedJob& stored, const PlannedJob& again)
         const char* name;
         double PlannedJob::* value;
     };
-    constexpr Figure kFigures[] = {{"start_s", &PlannedJob::start_s},           {"run_s", &PlannedJob::run_s},
-                                   {"completion_s", &PlannedJob::completion_s}, {"cost", &PlannedJob::cost},
-                                   {"energy_j", &PlannedJob::energy_j},         {"objective", &PlannedJob::objective},
-                                   {"turn", &PlannedJob::priority_rank}};
+    constexpr Figure kFigures[] = {{"start_s", &PlannedJob::start_s},
+                                   {"run_s", &PlannedJob::run_s},
+                                   {"completion_s", &PlannedJob::completion_s},
+                                   {"cost", &PlannedJob::cost},
+                                   {"energy_j", &PlannedJob::energy_j},
+                                   {"objective", &PlannedJob::objective},
+                                   {"priority_rank", &PlannedJob::priority_rank}};
     for (const Figure& figure : kFigures) {
         const double before = stored.*figure.value;
         const double after = again.*figure.value;

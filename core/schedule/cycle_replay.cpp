@@ -61,7 +61,7 @@ Json waiting_json(const CycleReplay& replay, const ScheduledWait& wait, std::str
             return other.waits_for_units && other.priority_rank < wait.priority_rank;
         });
     return {{"reason", waiting_reason_of(wait, replay.moment.now, currency)},
-            {"turn", wait.priority_rank},
+            {"priority_rank", wait.priority_rank},
             {"jobs_ahead", ahead},
             {"planned", planned_json(wait)}};
 }

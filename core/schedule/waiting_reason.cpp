@@ -128,12 +128,12 @@ void add_some(std::vector<WaitingCause>& causes, const Decision& decision, const
 void add_turn_causes(std::vector<WaitingCause>& causes, const WaitingJobState& job, bool could_start)
 {
     if (job.jobs_ahead > 0)
-        causes.push_back({"turn", std::to_string(job.jobs_ahead) + (job.jobs_ahead == 1 ? " job is" : " jobs are") +
-                                      " ahead of it"});
+        causes.push_back({"priority_rank", std::to_string(job.jobs_ahead) +
+                                               (job.jobs_ahead == 1 ? " job is" : " jobs are") + " ahead of it"});
     // That it could start says nothing against the order, which makes it wait for a better place.
     if (could_start && !job.is_metering && (job.jobs_ahead == 0 || !job.stored_reason.empty()))
-        causes.push_back({"turn", job.stored_reason.empty() ? "the router has not looked at it yet"
-                                                            : std::string(job.stored_reason)});
+        causes.push_back({"priority_rank", job.stored_reason.empty() ? "the router has not looked at it yet"
+                                                                     : std::string(job.stored_reason)});
 }
 
 /// The places that are free before the winner is.

@@ -16,7 +16,7 @@ std::string waiting_reason_of(const ScheduledWait& wait, Timestamp now, std::str
 
 /// One of the reasons that a job waits.
 struct WaitingCause {
-    /// "metering", "host", "quota", "window", "price", "maintenance", "units", "turn", "elsewhere", "closed",
+    /// "metering", "host", "quota", "window", "price", "maintenance", "units", "priority_rank", "elsewhere", "closed",
     /// "impossible"
     std::string kind;
     std::string text; ///< for people

@@ -49,7 +49,7 @@ std::string mix_text(const CodeMix& mix)
 }
 
 /// How near it is to the operator.
-std::string likeness_text(const OwnLoop& loop)
+std::string similarity_text(const OwnLoop& loop)
 {
     constexpr double kMuch = 0.85;
     if (loop.operator_id.empty())
@@ -67,7 +67,7 @@ std::string own_code_table(const OwnCode& code)
     std::string text = "  its own loops, found by sampling:\n";
     for (const OwnLoop& loop : code.loops)
         text += fmt::format("    {:>6.1f} %  {:<32} {:<36} {}\n", 100 * loop.share,
-                            fmt::format("{}+{:#x}", loop.file, loop.offset), likeness_text(loop), mix_text(loop.mix));
+                            fmt::format("{}+{:#x}", loop.file, loop.offset), similarity_text(loop), mix_text(loop.mix));
     return text + fmt::format("    {:>6.1f} %  other code\n", 100 * code.others);
 }
 
@@ -83,7 +83,7 @@ Json own_code_json(const OwnCode& code)
                   {"offset", loop.offset},
                   {"share", to_four_places(loop.share)},
                   {"operator", loop.operator_id.empty() ? Json() : Json(loop.operator_id)},
-                  {"likeness", to_four_places(loop.similarity)},
+                  {"similarity", to_four_places(loop.similarity)},
                   {"stand_in", loop.stand_in.empty() ? Json() : Json(loop.stand_in)},
                   {"mix", std::move(mix)},
                   {"packed", to_four_places(loop.mix.packed)},

@@ -156,7 +156,7 @@ Json use_json(const OperatorUse& use, const Profile& profile, const std::vector<
     if (!use.remainder.empty()) json["remainder"] = use.remainder;
     const double similarity =
         use.remainder.empty() ? similarity_of(use, profile) : similarity_of_stand_in(use, profile);
-    if (similarity < 1) json["likeness"] = rounded(similarity);
+    if (similarity < 1) json["similarity"] = rounded(similarity);
     return json;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 /// What travels between fathom-probe and fathom-operator-host: records of fixed size over a socket that keeps
-/// their borders. Both are of the same build; what comes from the host is distrusted all the same, for the
+/// their borders. Both are of the same build; what comes from the host is checked all the same, for the
 /// uploaded code lives in its process.
 namespace fathom::probes::wire {
 

@@ -158,8 +158,8 @@ void Rooms::State::add_other_tasks()
         set_shared_gpu_gauges(transaction, context.metrics);
         return {};
     });
-    tasks.add("center_silence", kSilencePeriod, [this](pqxx::work& transaction) -> Result<void> {
-        silence.look(transaction);
+    tasks.add("heartbeat_monitor", kHeartbeatMonitorPeriod, [this](pqxx::work& transaction) -> Result<void> {
+        heartbeat_monitor.look(transaction);
         return {};
     });
 }

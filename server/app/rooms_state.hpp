@@ -73,7 +73,7 @@
 namespace fathom::server {
 
 /// Of the heartbeat monitor and of its periodic task.
-inline constexpr std::chrono::seconds kSilencePeriod{5};
+inline constexpr std::chrono::seconds kHeartbeatMonitorPeriod{5};
 /// Trust is judged from thousands of jobs; a list that is read page by page need not see each of them at once.
 inline constexpr std::chrono::seconds kTrustLifetime{2};
 /// The catalog is read after every probe and every change of a center.
@@ -186,9 +186,9 @@ struct Rooms::State {
     MaintenanceService maintenance{context.database};                                     // when centers take no work
     EnrolmentService enrolment{context.database,
                                {.authorities = &context.authorities, .agent_port = context.settings.agent_public_port}};
-    HeartbeatMonitor silence{{.suspect_after = context.settings.suspect_after,
-                              .lost_after = context.settings.lost_after,
-                              .period = kSilencePeriod}};
+    HeartbeatMonitor heartbeat_monitor{{.suspect_after = context.settings.suspect_after,
+                                        .lost_after = context.settings.lost_after,
+                                        .period = kHeartbeatMonitorPeriod}};
     SubUnitsService sub_units{context.database}; // parts of units that go from center to center
     BalanceService balance{context.database,
                            context.metrics,

@@ -4,6 +4,7 @@
 #include "core/net/address_networks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -208,22 +209,22 @@ std::vector<SettingSpec> retention_specs()
 std::vector<SettingSpec> job_specs()
 {
     return {
-        {"most_queued_of_token", "100000", "jobs that wait, of one token; 0: any number", check_integer(0, kMaxNumber)},
-        {"most_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
+        {"max_queued_of_token", "100000", "jobs that wait, of one token; 0: any number", check_integer(0, kMaxNumber)},
+        {"max_queued_of_project", "200000", "jobs that wait, of one project; 0: any number",
          check_integer(0, kMaxNumber)},
-        {"most_stored_mib_of_token", "16384", "MiB of kept jobs and their output, of one token; 0: any number",
+        {"max_stored_mib_of_token", "16384", "MiB of kept jobs and their output, of one token; 0: any number",
          check_integer(0, kMaxNumber)},
-        {"most_stored_mib_of_project", "65536", "MiB of kept jobs and their output, of one project; 0: any number",
+        {"max_stored_mib_of_project", "65536", "MiB of kept jobs and their output, of one project; 0: any number",
          check_integer(0, kMaxNumber)},
-        {"most_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
+        {"max_output_mib_of_job", "64", "MiB of a job's output that are kept; what comes after is not; 0: all is",
          check_integer(0, kMaxNumber)},
-        {"most_fetched_output_mib", "256",
+        {"max_fetched_output_mib", "256",
          "MiB of an output that passes through here from the center that keeps it; larger ones are had from where they "
          "were stored; 0: none passes",
          check_integer(0, kMaxNumber)},
-        {"most_priority_of_users", "0",
+        {"max_priority_of_users", "0",
          "priority that every submitter may give a job; operators and admins may give more", check_integer(0, 100)},
-        {"least_free_mib", "1024",
+        {"min_free_mib", "1024",
          "MiB that must be free on the embedded database's disk for new jobs to be taken; 0: they always are",
          check_integer(0, kMaxNumber)},
     };
@@ -251,7 +252,7 @@ std::vector<SettingSpec> process_specs()
          check_integer(0, 1000000)},
         {"metrics_access", "token", "who may read /metrics: token: whoever has one; open: all who reach the listener",
          check_one_of({"token", "open"})},
-        {"most_token_days", "0", "days that an API token may be good, and is unless it is said; 0: for ever",
+        {"max_token_days", "0", "days that an API token may be good, and is unless it is said; 0: for ever",
          check_integer(0, 3660)},
         {"proxy_networks", "",
          "addresses and networks (10.0.0.0/8), separated by commas, of balancers whose connections begin with a "
@@ -261,6 +262,17 @@ std::vector<SettingSpec> process_specs()
     };
 }
 
+/// Limits were named most_… and least_… in the version before.
+std::string former_key_of(const std::string& key)
+{
+    constexpr std::array<std::string_view, 9> kRenamed{
+        "max_queued_of_token",       "max_queued_of_project", "max_stored_mib_of_token",
+        "max_stored_mib_of_project", "max_output_mib_of_job", "max_fetched_output_mib",
+        "max_priority_of_users",     "min_free_mib",          "max_token_days"};
+    if (std::find(kRenamed.begin(), kRenamed.end(), key) == kRenamed.end()) return {};
+    return (key.starts_with("min") ? "least" : "most") + key.substr(3);
+}
+
 } // namespace
 
 std::vector<SettingSpec> server_setting_specs()
@@ -268,8 +280,10 @@ std::vector<SettingSpec> server_setting_specs()
     std::vector<SettingSpec> specs;
     for (const auto& group : {listener_specs, measurement_specs, quarantine_specs, bill_specs, prediction_specs,
                               project_specs, retention_specs, job_specs, process_specs}) {
-        for (SettingSpec& spec : group())
+        for (SettingSpec& spec : group()) {
+            spec.former_key = former_key_of(spec.key);
             specs.push_back(std::move(spec));
+        }
     }
     return specs;
 }

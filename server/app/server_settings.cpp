@@ -105,10 +105,10 @@ std::int64_t bytes_of_mib(const Settings& settings, const char* name)
 
 JobQuota to_job_quota(const Settings& settings)
 {
-    return {.queued_of_token = settings.integer("most_queued_of_token"),
-            .queued_of_project = settings.integer("most_queued_of_project"),
-            .stored_bytes_of_token = bytes_of_mib(settings, "most_stored_mib_of_token"),
-            .stored_bytes_of_project = bytes_of_mib(settings, "most_stored_mib_of_project")};
+    return {.queued_of_token = settings.integer("max_queued_of_token"),
+            .queued_of_project = settings.integer("max_queued_of_project"),
+            .stored_bytes_of_token = bytes_of_mib(settings, "max_stored_mib_of_token"),
+            .stored_bytes_of_project = bytes_of_mib(settings, "max_stored_mib_of_project")};
 }
 
 } // namespace
@@ -182,13 +182,13 @@ Result<ServerSettings> to_server_settings(const Settings& settings)
     typed.unknown_projects = to_unknown_projects(settings.text("projects_must_exist"));
     typed.keep = to_retention_rule(settings);
     typed.quota = to_job_quota(settings);
-    typed.most_priority = settings.integer("most_priority_of_users");
-    typed.most_output_bytes = bytes_of_mib(settings, "most_output_mib_of_job");
-    typed.most_fetched_output_bytes = bytes_of_mib(settings, "most_fetched_output_mib");
-    typed.least_free_bytes = static_cast<std::uint64_t>(bytes_of_mib(settings, "least_free_mib"));
+    typed.most_priority = settings.integer("max_priority_of_users");
+    typed.most_output_bytes = bytes_of_mib(settings, "max_output_mib_of_job");
+    typed.most_fetched_output_bytes = bytes_of_mib(settings, "max_fetched_output_mib");
+    typed.least_free_bytes = static_cast<std::uint64_t>(bytes_of_mib(settings, "min_free_mib"));
     read_capacity(settings, typed);
     typed.are_metrics_open = settings.text("metrics_access") == "open";
-    typed.longest_token = std::chrono::days(settings.integer("most_token_days"));
+    typed.longest_token = std::chrono::days(settings.integer("max_token_days"));
     typed.proxies = net::AddressNetworks::parse(settings.text("proxy_networks")).value(); // checked by read_settings
     typed.log_level = parse_log_level(settings.text("log_level"));
     return typed;

@@ -40,7 +40,7 @@ asio::awaitable<Result<void>> BalanceService::take_steps(Reporter reporter, Bala
             if (!insert_balance_steps(transaction, reporter.center_id, unit, of_unit, dropped_count, limits_))
                 log_limited(
                     "balance_unit_not_kept",
-                    {{"center_id", reporter.center_id.value}, {"unit", unit}, {"most_units", limits_.units_of_center}});
+                    {{"center_id", reporter.center_id.value}, {"unit", unit}, {"max_units", limits_.units_of_center}});
         }
         return {};
     };

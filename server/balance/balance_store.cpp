@@ -90,10 +90,10 @@ std::string stored(const BalanceStep& step)
 
 /// The unit's row, locked; it is made where the center has room for it.
 std::optional<BalancedUnitRow> lock_unit(pqxx::transaction_base& transaction, const CenterId& center,
-                                         const std::string& unit, std::int64_t most_units)
+                                         const std::string& unit, std::int64_t max_units)
 {
     pqxx::result rows = exec(transaction, kLockUnit, center.value, unit);
-    if (rows.empty()) rows = exec(transaction, kAddUnit, center.value, unit, most_units);
+    if (rows.empty()) rows = exec(transaction, kAddUnit, center.value, unit, max_units);
     if (rows.empty()) return std::nullopt;
     return BalancedUnitRow{rows[0]["id"].as<std::int64_t>(), rows[0]["last_number"].as<std::int64_t>()};
 }

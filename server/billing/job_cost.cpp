@@ -21,7 +21,7 @@ constexpr Statement kSelectJob{"billing_select_job_cost", R"sql(
     FROM job j
          LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
          LEFT JOIN center c ON c.id = a.center_id LEFT JOIN unit_type t ON t.id = a.unit_type_id
-         LEFT JOIN run_prediction p ON p.attempt_id = a.id
+         LEFT JOIN prediction p ON p.attempt_id = a.id
     WHERE j.id = $1)sql"};
 
 constexpr Statement kSelectJobCharges{"billing_select_job_charges", R"sql(

@@ -45,8 +45,8 @@ std::vector<FieldError> find_limits(const ReservationService::Wanted& wanted, co
     std::vector<FieldError> errors;
     if (wanted.unit_count > units.unit_count)
         errors.push_back({"unit_count", units.center + "/" + units.unit_type + " has " + counted(units.unit_count)});
-    if (limits.most_units > 0 && wanted.unit_count > limits.most_units)
-        errors.push_back({"unit_count", "project " + wanted.project + " may hold " + counted(limits.most_units)});
+    if (limits.max_units > 0 && wanted.unit_count > limits.max_units)
+        errors.push_back({"unit_count", "project " + wanted.project + " may hold " + counted(limits.max_units)});
     const bool may_use = limits.centers.empty() ||
                          std::find(limits.centers.begin(), limits.centers.end(), units.center) != limits.centers.end();
     if (!may_use) errors.push_back({"center", "project " + wanted.project + " may not use " + units.center});
@@ -121,12 +121,12 @@ Result<void> check_free(pqxx::work& transaction, const ReservationService::Wante
     const BookingCheck check = check_booking(units.unit_count, booked, booking);
     if (check.free_units < wanted.unit_count)
         return not_free(wanted, "of " + units.center + "/" + units.unit_type, check);
-    if (limits.most_units <= 0) return {};
+    if (limits.max_units <= 0) return {};
     const std::vector<Booking> own = select_project_bookings(transaction, wanted.project, booking.from);
-    const BookingCheck quota = check_booking(limits.most_units, own, booking);
+    const BookingCheck quota = check_booking(limits.max_units, own, booking);
     if (quota.free_units < wanted.unit_count)
         return not_free(wanted,
-                        "of the " + std::to_string(limits.most_units) + " that project " + wanted.project +
+                        "of the " + std::to_string(limits.max_units) + " that project " + wanted.project +
                             " may hold at once",
                         quota);
     return {};

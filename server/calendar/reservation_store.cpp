@@ -47,7 +47,7 @@ constexpr Statement kSelectProjectBookings{"calendar_select_project_bookings", R
     WHERE project = $1 AND cancelled_at IS NULL AND ends_at > greatest(now(), $2::timestamptz))sql"};
 
 constexpr Statement kLockLimits{"calendar_lock_limits", R"sql(
-    SELECT most_units, to_jsonb(centers) AS centers FROM project WHERE name = $1 FOR NO KEY UPDATE)sql"};
+    SELECT max_units, to_jsonb(centers) AS centers FROM project WHERE name = $1 FOR NO KEY UPDATE)sql"};
 
 constexpr Statement kLockRight{"calendar_lock_right", R"sql(
     SELECT reserve_unit_hours FROM project_member WHERE project = $1 AND token_id = $2 FOR NO KEY UPDATE)sql"};
@@ -162,7 +162,7 @@ ReservationLimits lock_reservation_limits(pqxx::transaction_base& transaction, c
 {
     ReservationLimits limits;
     for (const pqxx::row& row : exec(transaction, kLockLimits, project)) {
-        limits.most_units = row["most_units"].as<std::int64_t>();
+        limits.max_units = row["max_units"].as<std::int64_t>();
         limits.centers = to_json_value(row["centers"]).get<std::vector<std::string>>();
     }
     return limits;

@@ -83,7 +83,7 @@ std::vector<Booking> select_project_bookings(pqxx::transaction_base& transaction
 
 /// What a project may take, as far as it limits reservations.
 struct ReservationLimits {
-    std::int64_t most_units{};        ///< 0: no limit
+    std::int64_t max_units{};         ///< 0: no limit
     std::vector<std::string> centers; ///< names; empty: all
 };
 /// Until the transaction ends nobody else reserves for the project, if it has settings. After the locks on unit types,

@@ -29,7 +29,7 @@ constexpr int kScoresShare = 20;
 
 void assign_trust(CatalogSnapshot& catalog, const std::map<std::string, Trust>& trust)
 {
-    constexpr double kMinTrust = 0.01; // what is distrusted entirely is a last resort, not an infinity
+    constexpr double kMinTrust = 0.01; // what is not trusted at all is a last resort, not an infinity
     for (UnitTypeView& view : catalog.unit_types) {
         const auto judged = trust.find(view.id.value);
         if (judged != trust.end()) view.trust_factor = std::max(judged->second.factor, kMinTrust);

@@ -18,7 +18,7 @@ constexpr Statement kSelectNewestRun{"catalog_select_newest_sharing_run",
 
 // As many as are kept (server/jobs/gpu_sharing_store.hpp).
 constexpr Statement kSelectSharingRuns{"catalog_select_sharing_runs", R"sql(
-    SELECT kind, kind_class, beside, beside_class, concat_ws('/', unit_type_id, unit_count, promise_basis) AS place,
+    SELECT kind, kind_class, beside, beside_class, concat_ws('/', unit_type_id, unit_count, raw_prediction_basis) AS place,
            pace, together_share
     FROM gpu_sharing_run ORDER BY id DESC LIMIT 8192)sql"};
 

@@ -19,7 +19,7 @@ constexpr int kShare = 20;
 // since the last to end need not be the last to be committed.
 constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
     SELECT concat((SELECT string_agg(concat(job_id, ended_at), ' ' ORDER BY ended_at, job_id)
-                   FROM (SELECT job_id, ended_at FROM run_prediction WHERE ended_at IS NOT NULL
+                   FROM (SELECT job_id, ended_at FROM prediction WHERE ended_at IS NOT NULL
                          ORDER BY ended_at DESC LIMIT 32) newest), ' ',
                   (SELECT max(drift_requested_at) FROM unit_type)))sql"};
 
@@ -29,13 +29,13 @@ constexpr Statement kSelectNewest{"routing_select_newest_run", R"sql(
 // so its transfers are taken out of both; should they have been faster than predicted, a tenth of the time is the
 // program's all the same.
 constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
-    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.promised_s, p.promised_low_s, p.promised_high_s, p.promise_basis, p.host_slowdown * p.gpu_slowdown AS slowdown,
+    SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.raw_prediction_s, p.raw_prediction_low_s, p.raw_prediction_high_s, p.raw_prediction_basis, p.host_slowdown * p.gpu_slowdown AS slowdown,
            greatest(p.run_s - p.transfers_s, 0) AS run_s, greatest(p.low_s - p.transfers_s, 0) AS low_s,
            greatest(p.high_s - p.transfers_s, 0) AS high_s, p.width_factor, p.free_s,
            greatest(p.actual_run_s - p.transfers_s, p.actual_run_s / 10) AS actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
            (p.outcome = 'succeeded' OR (p.outcome = 'wall_limit' AND p.asked_s > 0)) AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
-    FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id
+    FROM prediction p JOIN unit_type u ON u.id = p.unit_type_id
     WHERE p.ended_at > now() - interval '90 days'
     ORDER BY p.ended_at DESC LIMIT 20000)sql"};
 
@@ -47,11 +47,12 @@ PastRun to_past_run(const pqxx::row& row)
             .job_type = row["job_type"].as<std::string>(),
             .unit_type = row["unit_type_id"].as<std::string>(),
             .unit_count = row["unit_count"].as<std::int64_t>(),
-            .raw_s = number("promised_s"),
-            .raw_low_s = number("promised_low_s"),
-            .raw_high_s = number("promised_high_s"),
-            .basis = row["promise_basis"].as<std::string>() == to_string(RawBasis::kReference) ? RawBasis::kReference
-                                                                                               : RawBasis::kOperators,
+            .raw_s = number("raw_prediction_s"),
+            .raw_low_s = number("raw_prediction_low_s"),
+            .raw_high_s = number("raw_prediction_high_s"),
+            .basis = row["raw_prediction_basis"].as<std::string>() == to_string(RawBasis::kReference)
+                         ? RawBasis::kReference
+                         : RawBasis::kOperators,
             .slowdown = number("slowdown"),
             .predicted_s = number("run_s"),
             .low_s = number("low_s"),

@@ -9,7 +9,7 @@ namespace fathom::server {
 namespace {
 
 constexpr const char* kSelectProjectRules = R"sql(
-    SELECT name, share, most_units, most_score_hours, most_cost_micros, to_jsonb(centers) AS center_names
+    SELECT name, share, max_units, max_score_hours, max_cost_micros, to_jsonb(centers) AS center_names
     FROM project)sql";
 
 constexpr const char* kSelectProjectMembers = "SELECT project, token_id FROM project_member WHERE role <> 'viewer'";
@@ -22,9 +22,9 @@ ProjectRulesByName select_project_rules(pqxx::work& transaction)
     for (const pqxx::row& row : transaction.exec(kSelectProjectRules)) {
         ProjectRules& one = rules[row["name"].as<std::string>()];
         one.share = row["share"].as<double>();
-        one.quota.most_units = row["most_units"].as<std::int64_t>();
-        one.quota.most_score_hours = row["most_score_hours"].as<double>();
-        one.quota.most_cost = Money{row["most_cost_micros"].as<std::int64_t>(), {}}.amount();
+        one.quota.max_units = row["max_units"].as<std::int64_t>();
+        one.quota.max_score_hours = row["max_score_hours"].as<double>();
+        one.quota.max_cost = Money{row["max_cost_micros"].as<std::int64_t>(), {}}.amount();
         one.centers = to_json_value(row["center_names"]).get<std::vector<std::string>>();
     }
     return rules;

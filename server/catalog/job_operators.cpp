@@ -69,11 +69,11 @@ Result<void> check_feasible(const JobSpec& spec, const CatalogSnapshot& catalog,
     if (!errors.empty())
         return Error{Errc::kInfeasible, "the job names what the network does not have", std::move(errors)};
     const std::int64_t least = spec.units.count.value_or(spec.units.min);
-    if (rules.quota.most_units > 0 && least > rules.quota.most_units)
+    if (rules.quota.max_units > 0 && least > rules.quota.max_units)
         return Error{Errc::kInfeasible,
                      "the job asks for more than its project may have",
                      {{spec.units.count ? "units.count" : "units.min",
-                       "project " + spec.project + " may hold " + std::to_string(rules.quota.most_units) +
+                       "project " + spec.project + " may hold " + std::to_string(rules.quota.max_units) +
                            " units at once, the job takes at least " + std::to_string(least)}}};
     const std::optional<FieldError> unkept = find_unkept_constraint(request, catalog.unit_types);
     if (!unkept) return {};

@@ -14,7 +14,7 @@ Json demand_json(const OperatorDemand& one)
                  {"count", one.count},    {"operations", one.operations},
                  {"bytes", one.bytes},    {"share", one.share}};
     if (one.is_serial) json["serial"] = true;
-    if (one.similarity < 1) json["likeness"] = one.similarity;
+    if (one.similarity < 1) json["similarity"] = one.similarity;
     if (!one.remainder.empty()) json["remainder"] = one.remainder;
     return json;
 }
@@ -30,7 +30,7 @@ OperatorDemand read_demand(const Json& json, const std::string& path, std::vecto
     demand.bytes = reader.required_number("bytes", 0, kLargest);
     demand.share = reader.required_number("share", 0, 1);
     demand.is_serial = reader.optional_boolean("serial").value_or(false);
-    demand.similarity = reader.optional_number("likeness", 0, 1).value_or(1);
+    demand.similarity = reader.optional_number(reader.name_or_former("similarity", "likeness"), 0, 1).value_or(1);
     demand.remainder = reader.optional_string("remainder", {}).value_or("");
     reader.finish(UnknownFields::kIgnore);
     return demand;

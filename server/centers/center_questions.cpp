@@ -28,7 +28,7 @@ constexpr const char* kSelectCenters = R"sql(
                 WHEN c.drained THEN concat_ws(': ', 'the center is drained', nullif(c.drain_reason, ''))
                 WHEN c.state = 'enrolled' THEN 'the center has never connected'
                 WHEN c.state <> 'online' THEN 'the center is not connected: ' || c.state
-                ELSE '' END AS silence
+                ELSE '' END AS no_answer
     FROM center c
     WHERE (cardinality($1::text[]) = 0 OR c.id = ANY ($1::text[]) OR c.name = ANY ($1::text[]))
       AND EXISTS (SELECT 1 FROM unit_type u WHERE u.center_id = c.id AND u.active)
@@ -80,8 +80,8 @@ std::vector<Asked> ask_in(pqxx::work& transaction, const std::vector<std::string
         Asked one;
         one.answer.center_id = {row["id"].as<std::string>()};
         one.answer.center = row["name"].as<std::string>();
-        one.answer.silence = row["silence"].as<std::string>();
-        if (one.answer.silence.empty()) {
+        one.answer.no_answer = row["no_answer"].as<std::string>();
+        if (one.answer.no_answer.empty()) {
             one.question = MessageId::make().value;
             transaction.exec_params0(kInsertQuestion, one.question, one.answer.center_id.value,
                                      needs_json(operators).dump(), wait.count());
@@ -120,9 +120,9 @@ void take_answers(pqxx::work& transaction, std::vector<Asked>& asked, std::chron
         if (!row["answer"].is_null())
             read_answer(to_json_value(row["answer"]), one->answer);
         else if (const auto refusal = row["refusal"].as<std::string>(); !refusal.empty())
-            one->answer.silence = refusal;
+            one->answer.no_answer = refusal;
         else
-            one->answer.silence = "it did not answer within " + std::to_string(wait.count()) + " s";
+            one->answer.no_answer = "it did not answer within " + std::to_string(wait.count()) + " s";
     }
 }
 

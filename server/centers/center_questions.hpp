@@ -17,8 +17,8 @@ namespace fathom::server {
 /// What a center said to a question, or why it said nothing.
 struct CenterAnswer {
     CenterId center_id;
-    std::string center;  ///< its name
-    std::string silence; ///< not empty: there is no answer; why, for people
+    std::string center;    ///< its name
+    std::string no_answer; ///< not empty: there is no answer; why, for people
     std::vector<link::AbleUnitType> able;
     std::vector<link::UnableUnitType> unable;
 };

@@ -22,7 +22,7 @@ constexpr Statement kSelectReader{"centers_select_reader", R"sql(
     SELECT CASE WHEN revoked_at IS NOT NULL THEN 'it is revoked'
                 WHEN state = 'enrolled' THEN 'it has never connected'
                 WHEN state <> 'online' THEN 'it is not connected: ' || state
-                ELSE '' END AS silence,
+                ELSE '' END AS no_answer,
            name, coalesce(facts -> 'reads_kept_files' = 'true'::jsonb, false) AS reads_kept_files
     FROM center WHERE id = $1)sql"};
 
@@ -73,8 +73,8 @@ Result<AskedPieces> ask_for(pqxx::work& transaction, const KeptRange& range, con
     const pqxx::result rows = exec(transaction, kSelectReader, range.center.value);
     if (rows.empty()) return Error{Errc::kNotFound, "its center is not known any more"};
     AskedPieces asked{.center = rows[0]["name"].as<std::string>(), .questions = questions};
-    const auto silence = rows[0]["silence"].as<std::string>();
-    if (!silence.empty()) return Error{Errc::kUnavailable, "center " + asked.center + ": " + silence};
+    const auto no_answer = rows[0]["no_answer"].as<std::string>();
+    if (!no_answer.empty()) return Error{Errc::kUnavailable, "center " + asked.center + ": " + no_answer};
     if (!rows[0]["reads_kept_files"].as<bool>())
         return Error{Errc::kInfeasible,
                      "the agent of center " + asked.center + " cannot read kept files, or keeps none"};

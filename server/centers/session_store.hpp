@@ -61,7 +61,7 @@ std::int64_t count_unit_type_names(pqxx::transaction_base& transaction, const Ce
 /// that routing looks at changed.
 bool store_catalog(pqxx::transaction_base& transaction, const CenterId& center, const Catalog& catalog);
 
-/// A center whose state the silence periodic task changed.
+/// A center whose state the heartbeat monitor changed.
 struct SilentCenter {
     CenterId id;
     std::string name;

@@ -52,7 +52,7 @@ std::vector<KnownReplica> select_replicas(pqxx::transaction_base& transaction,
 {
     std::vector<KnownReplica> replicas;
     for (const pqxx::row& row :
-         transaction.exec_params(kSelectReplicas, sql_array(trusted_sha256), kReplicaSilence.count()))
+         transaction.exec_params(kSelectReplicas, sql_array(trusted_sha256), kReplicaTimeout.count()))
         replicas.push_back({.self = {.id = ReplicaId{row["id"].as<std::string>()},
                                      .host = row["host"].as<std::string>(),
                                      .version = row["version"].as<std::string>()},

@@ -40,7 +40,7 @@ struct KnownReplica {
 };
 
 /// A replica that has said nothing for so long is silent.
-inline constexpr std::chrono::seconds kReplicaSilence{30};
+inline constexpr std::chrono::seconds kReplicaTimeout{30};
 /// One that has said nothing for so long is known no more.
 inline constexpr std::chrono::seconds kReplicaForgotten{120};
 

@@ -165,7 +165,8 @@ std::optional<OperatorDemand> read_part(const Json& item, const CatalogSnapshot&
                           .bytes = bytes ? *bytes : 0,
                           .share = *use->share,
                           .is_serial = flag_in(item, "serial"),
-                          .similarity = number_in(item, "likeness", 0, 1, 1),
+                          .similarity =
+                              number_in(item, item.contains("similarity") ? "similarity" : "likeness", 0, 1, 1),
                           .remainder = use->remainder};
 }
 
@@ -179,14 +180,14 @@ Json shown_loop(const Json& loop)
     const std::int64_t offset = reader.required_integer("offset", 0, std::numeric_limits<std::int64_t>::max());
     const double share = reader.required_number("share", 0, 1);
     const std::optional<std::string> nearest = reader.optional_string("operator", {.max_length = kMaxText});
-    const double similarity = reader.required_number("likeness", 0, 1);
+    const double similarity = reader.required_number(reader.name_or_former("similarity", "likeness"), 0, 1);
     reader.finish(UnknownFields::kIgnore);
     if (!errors.empty()) return nullptr;
     return {{"file", file},
             {"offset", offset},
             {"share", share},
             {"operator", nearest ? Json(*nearest) : Json()},
-            {"likeness", similarity}};
+            {"similarity", similarity}};
 }
 
 } // namespace

@@ -34,7 +34,7 @@ std::optional<double> program_run_s(const Json& profile, double run_s);
 double profiled_thread_s(const Json& profile, double run_s);
 
 /// The loops of the program's own code that its profile tells of, those that take most of the time first, at most 20:
-/// `[{"file", "offset", "share", "operator", "likeness"}]`, where no operator (null) is near enough to stand for a
+/// `[{"file", "offset", "share", "operator", "similarity"}]`, where no operator (null) is near enough to stand for a
 /// loop. null where there is no profile. What does not fit is left out.
 Json shown_loops(const JobEvidence& evidence);
 

@@ -25,8 +25,8 @@ constexpr const char* kSelectEvidence = R"sql(
     WHERE j.id = $1)sql";
 
 constexpr const char* kPopLearningQueue = R"sql(
-    DELETE FROM job_lesson WHERE (job_type, submitted_by, project) IN (
-        SELECT job_type, submitted_by, project FROM job_lesson ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+    DELETE FROM learning_queue WHERE (job_type, submitted_by, project) IN (
+        SELECT job_type, submitted_by, project FROM learning_queue ORDER BY noted_at LIMIT $1 FOR UPDATE SKIP LOCKED)
     RETURNING job_id)sql";
 
 constexpr const char* kUpsertJobType = R"sql(
@@ -78,6 +78,18 @@ std::optional<LeftOutOperators> read_left_out(const Json& json)
     return errors.empty() ? std::optional(left_out) : std::nullopt;
 }
 
+/// Loops as they are told now: a replica of the version before keeps `likeness` of them.
+Json with_similarity(Json loops)
+{
+    for (Json& loop : loops) {
+        if (!loop.is_object() || !loop.contains("likeness")) continue;
+        Json similarity = loop["likeness"];
+        loop.erase("likeness");
+        loop["similarity"] = std::move(similarity);
+    }
+    return loops;
+}
+
 /// Empty for what a newer replica wrote or what is broken, of which a line in the log tells.
 std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
 {
@@ -101,7 +113,7 @@ std::optional<JobTypeRecord> to_job_type(const pqxx::row& row)
     type.submitted_by = row["submitted_by"].as<std::string>();
     type.project = row["project"].as<std::string>();
     type.unlisted = read_left_out(to_json_value(row["unlisted"]));
-    type.own_loops = to_json_value(row["own_loops"]);
+    type.own_loops = with_similarity(to_json_value(row["own_loops"]));
     return type;
 }
 

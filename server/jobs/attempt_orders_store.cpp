@@ -146,7 +146,7 @@ GpuMemoryRequest learned_need_of(const std::string& kind, const CatalogSnapshot&
 }
 
 /// The job's own variables, with what it needs of GPUs' memory as libfathom-gpu.so reads it (docs/gpu-memory.md); of a
-/// job that says nothing what the agent may choose its GPU by, which is no promise.
+/// job that says nothing what the agent may choose its GPU by, which is no reservation.
 std::map<std::string, std::string> environment_of(JobSpec& spec, const GpuMemoryRequest& learned)
 {
     std::map<std::string, std::string> variables = std::move(spec.environment);

@@ -84,7 +84,7 @@ constexpr Statement kUpdateToEnded{"jobs_update_to_ended", R"sql(
         RETURNING id, unit_type_id, unit_count, queued_until IS NULL AS had_units, outcome, exit_code, started_at, run_s,
             least(greatest(ended_at, coalesce(dispatched_at, created_at)), closed_at) AS ended_at),
     completed AS (
-        UPDATE run_prediction p SET ended_at = e.ended_at,
+        UPDATE prediction p SET ended_at = e.ended_at,
             actual_cost = coalesce($13::float8, CASE WHEN e.outcome <> 'lost' AND e.run_s > 0 AND p.run_s > 0
                                                      THEN p.cost * e.run_s / p.run_s END),
             actual_run_s = CASE WHEN e.started_at IS NOT NULL AND e.outcome <> 'lost' THEN greatest(coalesce($14::float8, e.run_s), 0) END,
@@ -164,7 +164,7 @@ constexpr Statement kInsertProfile{"jobs_insert_profile", R"sql(
 
 // One job of a type is enough to learn from; DO NOTHING does not wait for a row that stands there already.
 constexpr Statement kEnqueueLearning{"jobs_enqueue_learning", R"sql(
-    INSERT INTO job_lesson (job_type, submitted_by, project, job_id)
+    INSERT INTO learning_queue (job_type, submitted_by, project, job_id)
     SELECT job_type, submitted_by, project, id FROM job WHERE id = $1
     ON CONFLICT (job_type, submitted_by, project) DO NOTHING)sql"};
 

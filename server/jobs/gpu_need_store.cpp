@@ -8,7 +8,7 @@ namespace {
 
 constexpr Statement kSelectEnded{"jobs_select_ended_of_need", R"sql(
     SELECT j.job_type, j.submitted_by, j.project
-    FROM attempt a JOIN job j ON j.id = a.job_id JOIN run_prediction p ON p.attempt_id = a.id
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN prediction p ON p.attempt_id = a.id
     WHERE a.id = $1 AND p.outcome = 'succeeded' AND j.job_type <> '')sql"};
 
 // Processes may have come one after another: all together never had more than there is.

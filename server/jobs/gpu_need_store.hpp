@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMaxNeedRunsOfKind = 16;
 inline constexpr std::int64_t kMaxNeedRuns = 8192;
 
 /// Keeps what the programs of an attempt that ended well had at most of a GPU that its center's memory manager told of:
-/// of the GPU where they had most. Nothing of others, and of jobs without a type. The attempt's run_prediction must
+/// of the GPU where they had most. Nothing of others, and of jobs without a type. The attempt's prediction must
 /// have what came. Blocks; pqxx's exceptions pass through.
 void keep_gpu_need(pqxx::work& transaction, const AttemptId& attempt);
 

@@ -16,12 +16,12 @@ constexpr std::int64_t kMaxOthers = 16;
 /// Agents look at GPUs every five seconds: in a shorter run a neighbour may not have been seen.
 constexpr double kMinSharingRun_s = 10;
 
-// Once run_prediction has what came.
+// Once the attempt's prediction has what came.
 constexpr Statement kSelectRun{"jobs_select_sharing_run", R"sql(
     SELECT j.job_type, j.submitted_by, j.project, coalesce(j.spec -> 'operators', '[]') AS operators,
-           a.unit_type_id, a.unit_count, a.run_s, p.actual_run_s, p.promised_s / p.gpu_slowdown AS promised_s,
-           CASE WHEN p.promised_s > 0 THEN p.promise_basis ELSE '' END AS promise_basis
-    FROM attempt a JOIN job j ON j.id = a.job_id JOIN run_prediction p ON p.attempt_id = a.id
+           a.unit_type_id, a.unit_count, a.run_s, p.actual_run_s, p.raw_prediction_s / p.gpu_slowdown AS raw_prediction_s,
+           CASE WHEN p.raw_prediction_s > 0 THEN p.raw_prediction_basis ELSE '' END AS raw_prediction_basis
+    FROM attempt a JOIN job j ON j.id = a.job_id JOIN prediction p ON p.attempt_id = a.id
     WHERE a.id = $1 AND p.outcome = 'succeeded' AND p.actual_run_s >= $2 AND a.run_s > 0 AND a.started_at IS NOT NULL
       AND EXISTS (SELECT FROM attempt_gpu k WHERE k.attempt_id = a.id))sql"};
 
@@ -41,11 +41,11 @@ constexpr Statement kSelectOthers{"jobs_select_sharing_others", R"sql(
 constexpr Statement kDeleteOlder{"jobs_delete_older_sharing_runs", R"sql(
     DELETE FROM gpu_sharing_run WHERE id IN (
         SELECT id FROM gpu_sharing_run
-        WHERE kind = $1 AND beside = $2 AND unit_type_id = $3 AND unit_count = $4 AND promise_basis = $5
+        WHERE kind = $1 AND beside = $2 AND unit_type_id = $3 AND unit_count = $4 AND raw_prediction_basis = $5
         ORDER BY id DESC OFFSET $6 FOR UPDATE SKIP LOCKED))sql"};
 constexpr Statement kInsertRun{"jobs_insert_sharing_run", R"sql(
-    INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, unit_count, promise_basis, pace,
-                                 together_share)
+    INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, unit_count,
+                                 raw_prediction_basis, pace, together_share)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id)sql"};
 constexpr Statement kDeleteOldest{"jobs_delete_oldest_sharing_runs", R"sql(
     DELETE FROM gpu_sharing_run WHERE id IN (
@@ -101,10 +101,10 @@ void keep_gpu_sharing(pqxx::work& transaction, const AttemptId& attempt, const C
     const pqxx::row row = rows[0];
     const JobKind own = job_kind_of(row, catalog);
     if (own.name.empty()) return;
-    const auto raw_s = row["promised_s"].as<double>();
+    const auto raw_s = row["raw_prediction_s"].as<double>();
     // Jobs that have nothing in common but their class can only be compared with the raw prediction of each.
     if (raw_s <= 0 && row["job_type"].as<std::string>().empty()) return;
-    const auto raw_basis = row["promise_basis"].as<std::string>();
+    const auto raw_basis = row["raw_prediction_basis"].as<std::string>();
     SharedRun run{.kind = own.name, .kernel_class = own.kernel_class};
     run.pace = row["actual_run_s"].as<double>() / (raw_s > 0 ? raw_s : 1);
     if (!add_others(transaction, attempt, row["run_s"].as<double>(), catalog, run)) return;

@@ -20,7 +20,7 @@ constexpr Statement kSelectPart{"jobs_select_part", R"sql(
            CASE WHEN jsonb_typeof(c.facts -> 'keeps_outputs_bytes') = 'number'
                 THEN (c.facts ->> 'keeps_outputs_bytes')::float8 ELSE 0 END AS keeps_bytes
     FROM attempt a JOIN job j ON j.id = a.job_id JOIN unit_type u ON u.id = a.unit_type_id
-    JOIN center c ON c.id = a.center_id LEFT JOIN run_prediction p ON p.attempt_id = a.id
+    JOIN center c ON c.id = a.center_id LEFT JOIN prediction p ON p.attempt_id = a.id
     WHERE a.id = $1)sql"};
 
 constexpr Statement kUpdateEndedPart{"jobs_update_ended_part", "UPDATE job SET steps = $2::jsonb WHERE id = $1"};

@@ -164,11 +164,11 @@ std::optional<Error> JobQuotaGuard::refusal(const Wanted& wanted) const
     const std::int64_t bytes = entry.known.bytes + entry.since.bytes;
     if (most_queued > 0 && queued + wanted.more.queued > most_queued)
         return Error{Errc::kTooMany, who + " has " + std::to_string(queued) + " jobs that wait, and may have " +
-                                         std::to_string(most_queued) + " (most_queued_of_" + kind +
+                                         std::to_string(most_queued) + " (max_queued_of_" + kind +
                                          "): submit more when some have started, or cancel some"};
     if (most_bytes > 0 && bytes + wanted.more.bytes > most_bytes)
         return Error{Errc::kTooMany, "the jobs of " + who + " and their output take " + in_mib(bytes) +
-                                         ", and may take " + in_mib(most_bytes) + " (most_stored_mib_of_" + kind +
+                                         ", and may take " + in_mib(most_bytes) + " (max_stored_mib_of_" + kind +
                                          "): it becomes less as old output and jobs are removed; an administrator "
                                          "can allow more"};
     return std::nullopt;

@@ -38,7 +38,7 @@ namespace {
     "LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true "             \
     "LEFT JOIN attempt_queue q ON q.attempt_id = a.id AND a.state = 'dispatched' "                                     \
     "LEFT JOIN center c ON c.id = a.center_id LEFT JOIN unit_type u ON u.id = a.unit_type_id "                         \
-    "LEFT JOIN run_prediction rp ON rp.attempt_id = a.id AND j.steps IS NOT NULL "                                     \
+    "LEFT JOIN prediction rp ON rp.attempt_id = a.id AND j.steps IS NOT NULL "                                         \
     "LEFT JOIN placement p ON p.attempt_id = a.id "                                                                    \
     "LEFT JOIN LATERAL (SELECT p.decision -> 'candidates' -> (p.decision ->> 'winner')::int AS place) w ON true "
 

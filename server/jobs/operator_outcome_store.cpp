@@ -15,20 +15,20 @@ namespace {
 
 constexpr Statement kInsertOperatorOutcomes{"jobs_insert_operator_outcomes", R"sql(
     INSERT INTO operator_outcome (attempt_id, unit_type_id, operator_id, parameters_key, execution_count, actual_s,
-                                  predicted_s, low_s, high_s, basis, likeness)
+                                  predicted_s, low_s, high_s, basis, similarity)
     SELECT $1::text, $2::text, n.*
     FROM unnest($3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[], $9::float8[],
                 $10::text[], $11::float8[]) AS n
     ON CONFLICT DO NOTHING)sql"};
 
 // As the table has them: sums and quotients of what is kept stay figures, whatever one job writes into its profile.
-constexpr double kLeast_s = 1e-9;
-constexpr double kMost_s = 1e15;
+constexpr double kMin_s = 1e-9;
+constexpr double kMax_s = 1e15;
 constexpr double kMinSimilarity = 1e-9;
 
 bool is_kept(double seconds)
 {
-    return seconds >= kLeast_s && seconds <= kMost_s;
+    return seconds >= kMin_s && seconds <= kMax_s;
 }
 
 bool is_predicted(const OperatorPrediction& predicted)
@@ -38,7 +38,7 @@ bool is_predicted(const OperatorPrediction& predicted)
 
 double bounded(double value)
 {
-    return std::isnan(value) ? 0 : std::clamp(value, 0.0, kMost_s);
+    return std::isnan(value) ? 0 : std::clamp(value, 0.0, kMax_s);
 }
 
 void insert_outcomes(pqxx::work& transaction, const AttemptId& attempt, const UnitTypeId& unit_type,

@@ -30,7 +30,7 @@ std::vector<TimedResidual> to_residuals(const std::vector<PredictionRecord>& rec
         const bool is_between = measured != measured_at.end() && record.decided_at < measured->second &&
                                 *record.ended_at > measured->second;
         if (is_between) continue;
-        // Promises of another basis are off by another error: they are compared with their own.
+        // Raw predictions of another basis are off by another error: they are compared with their own.
         residuals.push_back({{record.unit_type_id.value, record.job_type + '\n' + record.raw_basis, record.raw.run_s,
                               *record.actual_run_s},
                              *record.ended_at});

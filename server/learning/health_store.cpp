@@ -24,7 +24,7 @@ constexpr Statement kSelectAttempts{"learning_select_center_attempts", R"sql(
            p.outcome = 'lost' AND a.started_at IS NOT NULL AS was_lost_running,
            (p.outcome = 'lost' AND a.started_at IS NULL) OR p.outcome = 'node_failure'
                OR (p.outcome = 'failed_to_start' AND a.cause = 'none') AS centers_fault
-    FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
+    FROM prediction p JOIN attempt a ON a.id = p.attempt_id JOIN center c ON c.id = a.center_id
     WHERE p.ended_at > now() - $1 * interval '1 second' AND p.outcome NOT IN ('cancelled', 'preempted')
       AND (p.outcome <> 'lost' OR a.dispatched_at IS NOT NULL)
       AND NOT (p.outcome = 'failed_to_start' AND a.cause = 'no_local_user')

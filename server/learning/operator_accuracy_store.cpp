@@ -18,7 +18,7 @@ constexpr Statement kSelectOperatorAccuracy{"learning_select_operator_accuracy",
            sum(n.actual_s) FILTER (WHERE n.predicted_s IS NOT NULL) AS actual_s,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY n.actual_s / n.predicted_s) AS median_ratio,
            avg((n.actual_s BETWEEN n.low_s AND n.high_s)::int)::float8 AS within_share,
-           least(1, sum(n.likeness * n.actual_s) / sum(n.actual_s)) AS likeness
+           least(1, sum(n.similarity * n.actual_s) / sum(n.actual_s)) AS similarity
     FROM newest n JOIN unit_type u ON u.id = n.unit_type_id JOIN center c ON c.id = u.center_id
     WHERE ($1 = '' OR n.operator_id = $1) AND ($2 = '' OR u.id = $2 OR c.name || '/' || u.name = $2)
       AND ($3 = '' OR c.id = $3 OR c.name = $3)
@@ -62,7 +62,7 @@ std::vector<OperatorAccuracy> select_operator_accuracy(pqxx::transaction_base& t
                          .actual_s = figure_of(row["actual_s"]),
                          .median_ratio = figure_of(row["median_ratio"]),
                          .within_share = figure_of(row["within_share"]),
-                         .similarity = row["likeness"].as<double>()});
+                         .similarity = row["similarity"].as<double>()});
     }
     return found;
 }
@@ -84,7 +84,7 @@ Json to_json(const OperatorAccuracy& one)
             {"actual_s", figure_json(one.actual_s)},
             {"median_ratio", figure_json(one.median_ratio)},
             {"within_share", figure_json(one.within_share)},
-            {"likeness", one.similarity}};
+            {"similarity", one.similarity}};
 }
 
 } // namespace fathom::server

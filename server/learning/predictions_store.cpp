@@ -11,7 +11,7 @@ namespace {
 
 #define FATHOM_PREDICTION_COLUMNS                                                                                      \
     "SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type "                                            \
-    "FROM run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "
+    "FROM prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "
 
 #define FATHOM_PREDICTION_FILTER(scope)                                                                                \
     "($1 = '' OR p.job_type = $1) AND (NOT $2::boolean OR p.ended_at IS NOT NULL) "                                    \
@@ -28,7 +28,7 @@ constexpr const char* kSelectPageOfScope =
 constexpr const char* kSelectPageOfPlaces = R"sql(
     SELECT p.*, c.id AS center_id, c.name AS center, u.name AS unit_type
     FROM unit_type u JOIN center c ON c.id = u.center_id
-         CROSS JOIN LATERAL (SELECT * FROM run_prediction p
+         CROSS JOIN LATERAL (SELECT * FROM prediction p
                              WHERE p.unit_type_id = u.id AND )sql" FATHOM_PREDICTION_FILTER(
     FATHOM_IN_JOB_SCOPE("p", "$3", "$8")) R"sql() p
     WHERE ($6 = '' OR u.id = $6 OR c.name || '/' || u.name = $6) AND ($7 = '' OR c.id = $7 OR c.name = $7)
@@ -55,8 +55,8 @@ PredictionRecord to_record(const pqxx::row& row)
             .unit_type_id = {text("unit_type_id")},
             .unit_type = text("unit_type"),
             .unit_count = row["unit_count"].as<std::int64_t>(),
-            .raw = {number("promised_s"), number("promised_low_s"), number("promised_high_s")},
-            .raw_basis = text("promise_basis"),
+            .raw = {number("raw_prediction_s"), number("raw_prediction_low_s"), number("raw_prediction_high_s")},
+            .raw_basis = text("raw_prediction_basis"),
             .run = {number("run_s"), number("low_s"), number("high_s")},
             .width_factor = number("width_factor"),
             .free_s = number("free_s"),
@@ -125,8 +125,8 @@ Json to_json(const PredictionRecord& record)
             {"unit_type_id", record.unit_type_id.value},
             {"unit_type", record.unit_type},
             {"unit_count", record.unit_count},
-            {"promised", run_json(record.raw)},
-            {"promise_basis", record.raw_basis},
+            {"raw_prediction", run_json(record.raw)},
+            {"raw_prediction_basis", record.raw_basis},
             {"predicted", run_json(record.run)},
             {"width_factor", record.width_factor},
             {"wait", {{"wait_s", record.wait.wait_s}, {"low_s", record.wait.low_s}, {"high_s", record.wait.high_s}}},

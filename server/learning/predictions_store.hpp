@@ -16,8 +16,8 @@ namespace pqxx {
 class transaction_base;
 }
 
-/// Rows of run_prediction as they are read: what was predicted for attempts, and what came. All functions take the
-/// caller's transaction, block, and let pqxx's exceptions through to Database::run.
+/// Rows of the table prediction as they are read: what was predicted for attempts, and what came. All functions take
+/// the caller's transaction, block, and let pqxx's exceptions through to Database::run.
 namespace fathom::server {
 
 /// Times in seconds, costs in `currency`.

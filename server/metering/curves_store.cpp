@@ -53,9 +53,9 @@ constexpr const char* kSelectFetchingTypes = R"sql(
 // for jobs that move data, how fast the network was says nothing of the units, and for those of which not all was
 // measured.
 constexpr const char* kSelectResiduals = R"sql(
-    SELECT unit_type_id, job_type || chr(10) || promise_basis AS job_type, promised_s, actual_run_s
-    FROM run_prediction
-    WHERE ended_at > now() - interval '90 days' AND outcome = 'succeeded' AND job_type <> '' AND promised_s > 0
+    SELECT unit_type_id, job_type || chr(10) || raw_prediction_basis AS job_type, raw_prediction_s, actual_run_s
+    FROM prediction
+    WHERE ended_at > now() - interval '90 days' AND outcome = 'succeeded' AND job_type <> '' AND raw_prediction_s > 0
       AND actual_run_s > 0
     ORDER BY ended_at DESC LIMIT 5000)sql";
 
@@ -190,7 +190,7 @@ std::vector<RunResidual> select_residuals(pqxx::transaction_base& transaction)
     std::vector<RunResidual> residuals;
     for (const pqxx::row& row : transaction.exec(kSelectResiduals))
         residuals.push_back({row["unit_type_id"].as<std::string>(), row["job_type"].as<std::string>(),
-                             row["promised_s"].as<double>(), row["actual_run_s"].as<double>()});
+                             row["raw_prediction_s"].as<double>(), row["actual_run_s"].as<double>()});
     return residuals;
 }
 

@@ -69,8 +69,8 @@ struct TimedTransfers {
 Page<TimedTransfers> select_transfers(pqxx::transaction_base& transaction, const CurveFilter& filter, std::int64_t size,
                                       const std::string& after);
 
-/// What jobs took against what their unit type's measurements alone promised: the newest 5 000 of the last 90 days that
-/// succeeded, moved no data, and all of whose operators had been measured there.
+/// What jobs took against what their unit type's measurements alone let expect: the newest 5 000 of the last 90 days
+/// that succeeded, moved no data, and all of whose operators had been measured there.
 std::vector<RunResidual> select_residuals(pqxx::transaction_base& transaction);
 
 /// Names of unit types by id, for what is computed over all of them.

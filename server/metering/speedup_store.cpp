@@ -33,15 +33,15 @@ constexpr Statement kSelectRate{"metering_speedup_rate", R"sql(
 
 // A job with a raw prediction that measurements alone made, and with an end that says something of its speed.
 #define FATHOM_JUDGED_RUNS                                                                                             \
-    "run_prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "                  \
+    "prediction p JOIN unit_type u ON u.id = p.unit_type_id JOIN center c ON c.id = u.center_id "                      \
     "WHERE p.ended_at > now() - interval '90 days' AND p.outcome = 'succeeded' AND p.actual_run_s > 0 "                \
-    "AND p.promised_s > 0 "
+    "AND p.raw_prediction_s > 0 "
 
 constexpr Statement kSelectAccuracy{"metering_speedup_accuracy", R"sql(
     SELECT c.id AS center_id, c.name AS center, u.resource_type, p.job_type, count(*) AS job_count,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.promised_s) AS promised_s,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.raw_prediction_s) AS raw_prediction_s,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s) AS actual_s,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.promised_s) AS ratio
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.raw_prediction_s) AS ratio
     FROM )sql" FATHOM_JUDGED_RUNS R"sql(
       AND ($1 = '' OR c.id = $1 OR c.name = $1) AND (c.id, p.job_type, u.resource_type) > ($2, $3, $4)
     GROUP BY c.id, p.job_type, u.resource_type
@@ -49,7 +49,7 @@ constexpr Statement kSelectAccuracy{"metering_speedup_accuracy", R"sql(
 
 constexpr Statement kSelectRuns{"metering_speedup_runs", R"sql(
     SELECT u.resource_type <> 'cpu' AS is_device, count(*) AS job_count,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.promised_s) AS ratio
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY p.actual_run_s / p.raw_prediction_s) AS ratio
     FROM )sql" FATHOM_JUDGED_RUNS R"sql(
       AND (c.id = $1 OR c.name = $1)
     GROUP BY 1)sql"};
@@ -124,7 +124,7 @@ Result<Page<DeviceAccuracy>> select_device_accuracy(pqxx::transaction_base& tran
                        .resource_type = row["resource_type"].as<std::string>(),
                        .job_type = row["job_type"].as<std::string>(),
                        .job_count = row["job_count"].as<std::int64_t>(),
-                       .raw_s = row["promised_s"].as<double>(),
+                       .raw_s = row["raw_prediction_s"].as<double>(),
                        .actual_s = row["actual_s"].as<double>(),
                        .ratio = row["ratio"].as<double>()});
     }
@@ -145,7 +145,7 @@ Json to_json(const DeviceAccuracy& accuracy)
 {
     return {{"center_id", accuracy.center_id},         {"center", accuracy.center},
             {"resource_type", accuracy.resource_type}, {"job_type", accuracy.job_type},
-            {"job_count", accuracy.job_count},         {"promised_s", accuracy.raw_s},
+            {"job_count", accuracy.job_count},         {"raw_prediction_s", accuracy.raw_s},
             {"actual_s", accuracy.actual_s},           {"ratio", accuracy.ratio}};
 }
 

@@ -20,7 +20,7 @@ namespace fathom::server {
 std::optional<MeasuredCenter> select_measured_center(pqxx::transaction_base& transaction, const std::string& center,
                                                      const std::string& operator_id);
 
-/// How jobs of one type went on one kind of unit of a center, against what measurements promised: medians over the jobs
+/// How jobs of one type went on one kind of unit of a center, against their raw predictions: medians over the jobs
 /// of the last 90 days that succeeded.
 struct DeviceAccuracy {
     std::string center_id;

@@ -31,7 +31,7 @@ Error too_large(const OutputFile& file, const JobRecord& job, std::int64_t most_
     const std::string name = "job:" + job.id.value + "/" + file.path;
     return {Errc::kTooLarge, "it has " + std::to_string(file.size_bytes) + " bytes, and no output of more than " +
                                  std::to_string(most_bytes / kMib) +
-                                 " MiB passes through fathomd (most_fetched_output_mib): it was stored at " + file.url +
+                                 " MiB passes through fathomd (max_fetched_output_mib): it was stored at " + file.url +
                                  " by center " + file.center + "; a job takes it as its input " + name +
                                  ", and can store it at another https or s3 URL"};
 }

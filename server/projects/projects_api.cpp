@@ -43,9 +43,13 @@ Result<ProjectChange> parse_change(const Call& call, const std::string& name)
     ProjectChange change;
     change.profile_jobs = reader.optional_boolean("profile_jobs");
     change.share = reader.optional_number("share", kMinShare, kMaxShare);
-    change.most_units = reader.optional_integer("most_units", 0, kMaxUnits);
-    change.most_score_hours = reader.optional_number("most_score_hours", 0, kMaxScoreHours);
-    if (reader.has("most_cost")) change.most_cost_micros = read_price(reader, "most_cost");
+    // Clients of the version before know them as the most that there may be.
+    const std::string_view units = reader.name_or_former("max_units", "most_units");
+    const std::string_view score_hours = reader.name_or_former("max_score_hours", "most_score_hours");
+    const std::string_view cost = reader.name_or_former("max_cost", "most_cost");
+    change.max_units = reader.optional_integer(units, 0, kMaxUnits);
+    change.max_score_hours = reader.optional_number(score_hours, 0, kMaxScoreHours);
+    if (reader.has(cost)) change.max_cost_micros = read_price(reader, cost);
     if (reader.has("centers")) change.centers = read_centers(reader);
     reader.finish(UnknownFields::kReject);
     if (errors.empty() && !change.profile_jobs && !change.is_about_the_network())

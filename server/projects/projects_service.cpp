@@ -38,9 +38,9 @@ ProjectRecord changed_record(ProjectRecord record, const ProjectChange& change)
 {
     record.profile_jobs = change.profile_jobs.value_or(record.profile_jobs);
     record.share = change.share.value_or(record.share);
-    record.most_units = change.most_units.value_or(record.most_units);
-    record.most_score_hours = change.most_score_hours.value_or(record.most_score_hours);
-    record.most_cost_micros = change.most_cost_micros.value_or(record.most_cost_micros);
+    record.max_units = change.max_units.value_or(record.max_units);
+    record.max_score_hours = change.max_score_hours.value_or(record.max_score_hours);
+    record.max_cost_micros = change.max_cost_micros.value_or(record.max_cost_micros);
     if (change.centers) record.centers = *change.centers;
     return record;
 }

@@ -16,11 +16,11 @@ constexpr const char* kSelectProjects =
     "SELECT *, to_jsonb(centers) AS center_names FROM project WHERE name > $1 ORDER BY name LIMIT $2";
 
 constexpr const char* kUpsertProject = R"sql(
-    INSERT INTO project (name, profile_jobs, changed_by, share, most_units, most_score_hours, most_cost_micros, centers)
+    INSERT INTO project (name, profile_jobs, changed_by, share, max_units, max_score_hours, max_cost_micros, centers)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text[])
     ON CONFLICT (name) DO UPDATE SET profile_jobs = excluded.profile_jobs, changed_by = excluded.changed_by,
-        share = excluded.share, most_units = excluded.most_units, most_score_hours = excluded.most_score_hours,
-        most_cost_micros = excluded.most_cost_micros, centers = excluded.centers,
+        share = excluded.share, max_units = excluded.max_units, max_score_hours = excluded.max_score_hours,
+        max_cost_micros = excluded.max_cost_micros, centers = excluded.centers,
         changed_at = now(), version = project.version + 1
     RETURNING *, to_jsonb(centers) AS center_names)sql";
 
@@ -32,9 +32,9 @@ ProjectRecord to_project(const pqxx::row& row)
     return {.name = row["name"].as<std::string>(),
             .profile_jobs = row["profile_jobs"].as<bool>(),
             .share = row["share"].as<double>(),
-            .most_units = row["most_units"].as<std::int64_t>(),
-            .most_score_hours = row["most_score_hours"].as<double>(),
-            .most_cost_micros = row["most_cost_micros"].as<std::int64_t>(),
+            .max_units = row["max_units"].as<std::int64_t>(),
+            .max_score_hours = row["max_score_hours"].as<double>(),
+            .max_cost_micros = row["max_cost_micros"].as<std::int64_t>(),
             .centers = to_json_value(row["center_names"]).get<std::vector<std::string>>(),
             .version = row["version"].as<std::int64_t>(),
             .changed_at = to_timestamp(row["changed_at"]),
@@ -62,8 +62,8 @@ std::optional<ProjectRecord> lock_project(pqxx::work& transaction, const std::st
 ProjectRecord upsert_project(pqxx::work& transaction, const ProjectRecord& project)
 {
     return to_project(transaction.exec_params1(kUpsertProject, project.name, project.profile_jobs, project.changed_by,
-                                               project.share, project.most_units, project.most_score_hours,
-                                               project.most_cost_micros, sql_array(project.centers)));
+                                               project.share, project.max_units, project.max_score_hours,
+                                               project.max_cost_micros, sql_array(project.centers)));
 }
 
 Page<ProjectRecord> select_projects(pqxx::work& transaction, std::int64_t size, const std::string& after)
@@ -87,9 +87,9 @@ Json to_json(const ProjectRecord& project)
     return {{"name", project.name},
             {"profile_jobs", project.profile_jobs},
             {"share", project.share},
-            {"most_units", project.most_units},
-            {"most_score_hours", project.most_score_hours},
-            {"most_cost", format_amount(project.most_cost_micros)},
+            {"max_units", project.max_units},
+            {"max_score_hours", project.max_score_hours},
+            {"max_cost", format_amount(project.max_cost_micros)},
             {"centers", project.centers},
             {"version", project.version},
             {"changed_at", format_rfc3339(project.changed_at)},

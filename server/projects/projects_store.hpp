@@ -18,9 +18,9 @@ struct ProjectRecord {
     std::string name;
     bool profile_jobs{false};         ///< every job of it is profiled, whether it asks for that or not (M11)
     double share{1};                  ///< weight in fair sharing
-    std::int64_t most_units{};        ///< that its jobs hold at once; 0: no limit
-    double most_score_hours{};        ///< in a calendar month; 0: no limit
-    std::int64_t most_cost_micros{};  ///< in a calendar month; 0: no limit
+    std::int64_t max_units{};         ///< that its jobs hold at once; 0: no limit
+    double max_score_hours{};         ///< in a calendar month; 0: no limit
+    std::int64_t max_cost_micros{};   ///< in a calendar month; 0: no limit
     std::vector<std::string> centers; ///< names of those that its jobs may run at; empty: all
     std::int64_t version{1};
     Timestamp changed_at{};
@@ -31,13 +31,13 @@ struct ProjectRecord {
 struct ProjectChange {
     std::optional<bool> profile_jobs;
     std::optional<double> share;
-    std::optional<std::int64_t> most_units;
-    std::optional<double> most_score_hours;
-    std::optional<std::int64_t> most_cost_micros;
+    std::optional<std::int64_t> max_units;
+    std::optional<double> max_score_hours;
+    std::optional<std::int64_t> max_cost_micros;
     std::optional<std::vector<std::string>> centers;
 
     /// True when it changes what the project may take of the network, not only how its jobs are watched.
-    bool is_about_the_network() const { return share || most_units || most_score_hours || most_cost_micros || centers; }
+    bool is_about_the_network() const { return share || max_units || max_score_hours || max_cost_micros || centers; }
 };
 
 std::optional<ProjectRecord> select_project(pqxx::work& transaction, const std::string& name);

@@ -85,7 +85,7 @@ constexpr Statement kDeleteOfAttempts[] = {
     {"retention_delete_profiles", "DELETE FROM attempt_profile WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_operator_outcomes", "DELETE FROM operator_outcome WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_gpus", "DELETE FROM attempt_gpu WHERE attempt_id = ANY ($1::text[])"},
-    {"retention_delete_predictions", "DELETE FROM run_prediction WHERE attempt_id = ANY ($1::text[])"},
+    {"retention_delete_predictions", "DELETE FROM prediction WHERE attempt_id = ANY ($1::text[])"},
     {"retention_delete_late_ends", "DELETE FROM late_end WHERE metered AND attempt_id = ANY ($1::text[])"},
     {"retention_delete_attempts", "DELETE FROM attempt WHERE id = ANY ($1::text[])"}};
 // The others' events go with their month (event_months).
@@ -96,7 +96,7 @@ constexpr Statement kSelectOfNoMonth{"retention_select_of_no_month", R"sql(
 constexpr Statement kDeleteEvents{"retention_delete_events", "DELETE FROM job_event WHERE job_id = ANY ($1::text[])"};
 constexpr Statement kDeleteOfJobs[] = {
     {"retention_delete_kept_outputs", "DELETE FROM kept_output WHERE job_id = ANY ($1::text[])"},
-    {"retention_delete_learning_queue", "DELETE FROM job_lesson WHERE job_id = ANY ($1::text[])"},
+    {"retention_delete_learning_queue", "DELETE FROM learning_queue WHERE job_id = ANY ($1::text[])"},
     {"retention_delete_jobs", "DELETE FROM job WHERE id = ANY ($1::text[])"}};
 
 constexpr Statement kLockProbeRuns{"retention_lock_probe_runs", R"sql(
@@ -182,8 +182,8 @@ constexpr Statement kSelectStoredBytes{"retention_select_stored_bytes", R"sql(
     SELECT kind, sum(pg_total_relation_size(oid))::float8 AS bytes
     FROM (SELECT c.oid, CASE WHEN c.relname IN ('job_output', 'attempt_output') THEN 'output'
                              WHEN c.relname LIKE 'job\_event\_%' THEN 'events'
-                             WHEN c.relname IN ('placement', 'run_prediction', 'operator_outcome') THEN 'decisions'
-                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu', 'job_lesson',
+                             WHEN c.relname IN ('placement', 'prediction', 'operator_outcome') THEN 'decisions'
+                             WHEN c.relname IN ('job', 'attempt', 'attempt_profile', 'attempt_gpu', 'learning_queue',
                                                 'kept_output') THEN 'jobs'
                              WHEN c.relname IN ('probe_run', 'measurement', 'copy_measurement', 'probe_finding') THEN 'measurements'
                              WHEN c.relname = 'audit_log' THEN 'audit'

@@ -91,7 +91,8 @@ Json place_id(const Decision& decision)
 /// Whether it was made together with other jobs that wanted the same.
 bool is_joint(const Json& stored)
 {
-    return stored.contains("turn") && stored["turn"].is_string() && !stored["turn"].get<std::string>().empty();
+    return stored.contains("rank_text") && stored["rank_text"].is_string() &&
+           !stored["rank_text"].get<std::string>().empty();
 }
 
 /// What would have changed a stored decision, from what it rested on: of one that was made together with others all of
@@ -271,7 +272,7 @@ Json explanation_json(const PlacementService::Question& question, const Explaine
         answer["waiting"] = std::move(waiting.waiting);
         inputs = std::move(waiting.inputs);
     } else {
-        answer["decision"] = record.decision.empty() ? Json() : Json::parse(record.decision);
+        answer["decision"] = record.decision.empty() ? Json() : with_current_names(Json::parse(record.decision));
         if (!record.inputs.empty()) {
             inputs = Json::parse(record.inputs);
             answer["decision"]["counterfactuals"] = stored_counterfactuals(record, found.cycle, answer["decision"]);

@@ -85,7 +85,8 @@ RoutingService::RoutingService(const asio::any_io_executor& executor, const Rout
       overdue_(parts.metrics.counter(kDecisions, kDecisionsHelp, {{"result", "overdue"}})),
       decision_seconds_(parts.metrics.seconds_histogram("fathom_routing_decision_seconds",
                                                         "Time of one decision, averaged over a batch.")),
-      cycle_seconds_(parts.metrics.seconds_histogram("fathom_routing_pass_seconds", "Time of one cycle of the router."))
+      cycle_seconds_(
+          parts.metrics.seconds_histogram("fathom_scheduling_cycle_seconds", "Time of one cycle of the router."))
 {
 }
 
@@ -114,7 +115,7 @@ asio::awaitable<void> RoutingService::follow()
         const Result<std::int64_t> placed = co_await run_cycle(kind);
         const auto ended = std::chrono::steady_clock::now();
         cycle_seconds_.observe(std::chrono::duration<double>(ended - began).count());
-        if (!placed) log_warning("routing_pass_failed", {{"error", describe(placed.error())}});
+        if (!placed) log_warning("scheduling_cycle_failed", {{"error", describe(placed.error())}});
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(ended - began);
         // One that failed is made up for soon.
         is_line_due_ = is_line_due_ || !placed;

@@ -10,7 +10,7 @@ namespace fathom::server {
 namespace {
 
 constexpr Statement kSelectLoads{"routing_select_unit_loads", R"sql(
-    SELECT unit_type_id, busy_share, used_share, noted_at, worth FROM unit_load)sql"};
+    SELECT unit_type_id, busy_share, used_share, noted_at, shadow_price FROM unit_load)sql"};
 constexpr Statement kSelectLook{"routing_select_unit_load_look", R"sql(
     SELECT looked_at, newest_job FROM unit_load_look)sql"};
 constexpr Statement kLockLook{"routing_lock_unit_load_look", R"sql(
@@ -24,15 +24,15 @@ constexpr Statement kCountJobsAfter{"routing_count_jobs_after", R"sql(
     SELECT count(*) FROM (SELECT 1 FROM job WHERE label = 'job' AND id > $1 LIMIT $2) newer)sql"};
 constexpr const char* kNewestJobs = " FROM job WHERE label = 'job' ORDER BY id DESC LIMIT $1";
 constexpr Statement kUpsertLoads{"routing_upsert_unit_loads", R"sql(
-    INSERT INTO unit_load (unit_type_id, busy_share, used_share, noted_at, worth)
-    SELECT n.unit_type_id, n.busy_share, n.used_share, n.noted_at, n.worth
+    INSERT INTO unit_load (unit_type_id, busy_share, used_share, noted_at, shadow_price)
+    SELECT n.unit_type_id, n.busy_share, n.used_share, n.noted_at, n.shadow_price
     FROM unnest($1::text[], $2::float8[], $3::float8[], $4::timestamptz[], $5::float8[])
-         AS n (unit_type_id, busy_share, used_share, noted_at, worth)
+         AS n (unit_type_id, busy_share, used_share, noted_at, shadow_price)
          JOIN unit_type u ON u.id = n.unit_type_id
     ORDER BY n.unit_type_id
     ON CONFLICT (unit_type_id) DO UPDATE
     SET busy_share = excluded.busy_share, used_share = excluded.used_share, noted_at = excluded.noted_at,
-        worth = excluded.worth)sql"};
+        shadow_price = excluded.shadow_price)sql"};
 
 std::optional<double> to_optional_number(const pqxx::field& field)
 {
@@ -62,7 +62,7 @@ UnitLoadRows select_unit_loads(pqxx::work& transaction)
         rows[row["unit_type_id"].as<std::string>()] = {.busy_share = row["busy_share"].as<double>(),
                                                        .used_share = to_optional_number(row["used_share"]),
                                                        .noted_at = to_timestamp(row["noted_at"]),
-                                                       .shadow_price = to_optional_number(row["worth"])};
+                                                       .shadow_price = to_optional_number(row["shadow_price"])};
     }
     return rows;
 }

@@ -24,8 +24,9 @@ Result<SimulationOrder> parse_simulation_order(const Json& body)
     ObjectReader reader(body, "", errors);
     SimulationOrder order;
     order.days = reader.optional_number("days", kMinDays, SimulationOrder::kMaxDays).value_or(order.days);
-    order.most_jobs =
-        reader.optional_integer("most_jobs", 1, SimulationOrder::kMaxJobs).value_or(SimulationOrder::kMaxJobs);
+    order.max_jobs =
+        reader.optional_integer(reader.name_or_former("max_jobs", "most_jobs"), 1, SimulationOrder::kMaxJobs)
+            .value_or(SimulationOrder::kMaxJobs);
     order.policy = reader.optional_string("policy", policy_rule()).value_or(order.policy);
     order.policy_after = reader.optional_string("policy_after", policy_rule()).value_or(order.policy);
     order.seed = static_cast<std::uint64_t>(reader.optional_integer("seed", 0, kMaxSeed).value_or(1));

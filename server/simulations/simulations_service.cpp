@@ -17,7 +17,7 @@ simulation::ExportSpan span_of(const SimulationOrder& order, Timestamp now)
 {
     const auto age = std::chrono::duration_cast<Timestamp::duration>(Seconds(order.days * kDayS));
     simulation::ExportSpan span = simulation::span_since(now - age, now);
-    span.most_jobs = static_cast<std::size_t>(order.most_jobs);
+    span.max_jobs = static_cast<std::size_t>(order.max_jobs);
     return span;
 }
 

@@ -27,7 +27,7 @@ struct SimulationOrder {
     static constexpr std::int64_t kMaxJobs = 20'000;
 
     double days = 7;                     ///< jobs submitted so long ago at most, and those that have not ended
-    std::int64_t most_jobs = kMaxJobs;   ///< the newest of these
+    std::int64_t max_jobs = kMaxJobs;    ///< the newest of these
     std::string policy = "fathom";       ///< before the changes
     std::string policy_after = "fathom"; ///< names of simulation::policy_names()
     std::uint64_t seed = 1;

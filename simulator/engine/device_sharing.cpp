@@ -14,7 +14,7 @@ constexpr double kObserve_s = 60;
 /// What each keeps of a pair that does not fit into the memory: both take turns.
 constexpr double kTurn = 0.5;
 /// Who is about to go is expected to be there for so long.
-constexpr double kLeastStay_s = 1;
+constexpr double kMinStay_s = 1;
 
 double kept_beside(const Scenario& scenario, std::size_t unit_type, std::uint32_t job_type, std::uint32_t other)
 {
@@ -62,7 +62,7 @@ std::vector<TenantedGpu> DeviceSharing::devices(std::size_t unit_type, double no
         TenantedGpu& gpu = open.emplace_back();
         gpu.free_parts = type.parts - device.jobs.size();
         for (const std::size_t job : device.jobs) {
-            const double release_s = std::max(std::abs(tenants_.at(job).expected_s - now_s), kLeastStay_s);
+            const double release_s = std::max(std::abs(tenants_.at(job).expected_s - now_s), kMinStay_s);
             gpu.tenants.push_back({std::string(member_of(job).kind), release_s});
         }
     }

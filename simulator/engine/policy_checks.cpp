@@ -23,7 +23,7 @@ Result<void> check_start(const PolicyStart& start, const PolicySituation& situat
     const Scenario& scenario = *situation.scenario;
     const Job& job = scenario.workload.jobs[start.job];
     if (!fits(scenario, job, start.unit_type) || start.unit_count < job.unit_count ||
-        start.unit_count > std::max(job.unit_count, job.most_units))
+        start.unit_count > std::max(job.unit_count, job.max_units))
         return broken(fmt::format("the policy started job {} where it cannot run", start.job));
     const UnitType& unit_type = scenario.network.unit_types[start.unit_type];
     if (start.unit_count > state.pool(start.unit_type).free_units())

@@ -141,11 +141,11 @@ class Tally {
         const Distribution wait = distribution_of(jobs_, &JobFigures::wait_s);
         figures_.mean_wait_s = wait.mean;
         figures_.p95_wait_s = wait.p95;
-        figures_.longest_wait_s = wait.most;
+        figures_.max_wait_s = wait.most;
         const Distribution slowdown = distribution_of(jobs_, &JobFigures::slowdown);
         figures_.mean_slowdown = slowdown.mean;
         figures_.p95_slowdown = slowdown.p95;
-        figures_.most_slowdown = slowdown.most;
+        figures_.max_slowdown = slowdown.most;
     }
 
     void take_fairness()

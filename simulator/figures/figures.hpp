@@ -20,12 +20,12 @@ struct Figures {
     double p99_completion_s{};
     double mean_wait_s{}; ///< from arrival to the start of the last attempt
     double p95_wait_s{};
-    double longest_wait_s{};
+    double max_wait_s{};
     /// Completion over the shortest time that the job could have run anywhere, of which less than 10 s count as 10 s;
     /// at least 1 (bounded slowdown: Feitelson et al., JSSPP 1997).
     double mean_slowdown{};
     double p95_slowdown{};
-    double most_slowdown{};
+    double max_slowdown{};
     double utilization{};     ///< unit-time in use of all unit-time in order, first counted arrival to last; 0..1
     double cost{};            ///< of all counted jobs, in the network's currency
     double energy_kwh{};      ///< of their units while busy

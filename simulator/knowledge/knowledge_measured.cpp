@@ -120,7 +120,7 @@ void MeasuredKnowledge::learn(std::size_t job, std::size_t unit_type, std::int64
     const Job& facts = scenario_->workload.jobs[job];
     const std::uint32_t job_type = facts.job_type;
     const Place& known = place(job_type, unit_type);
-    // Held against what its measurement promised when it began, not against a newer one that knows the drift since.
+    // Held against what its measurement let expect when it began, not against a newer one that knows the drift since.
     const double started_s = now_s - actual_s;
     const double raw = started_s < measured_at_s_[unit_type] ? known.raw_before : known.raw;
     learning_->note({.job_type = job_type,

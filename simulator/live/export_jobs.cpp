@@ -245,7 +245,7 @@ class JobExporter {
         if (!work.held_at.empty() || (!type_of(job).is_scaled() && attempt.is_object()))
             range.least = range.most = integer_of(attempt, "unit_count", range.least);
         line["unit_count"] = range.least;
-        if (range.most > range.least && type_of(job).is_scaled()) line["most_units"] = range.most;
+        if (range.most > range.least && type_of(job).is_scaled()) line["max_units"] = range.most;
         const Json unit_types = work.held_at.empty() ? wanted_unit_types(job, unit_types_) : Json{work.held_at};
         if (!unit_types.empty()) line["unit_types"] = unit_types;
     }
@@ -276,7 +276,7 @@ class JobExporter {
 
 Result<ReadJobs> read_jobs(NetworkSource& source, const ExportSpan& span)
 {
-    const std::size_t most = span.most_jobs.value_or(std::numeric_limits<std::size_t>::max());
+    const std::size_t most = span.max_jobs.value_or(std::numeric_limits<std::size_t>::max());
     std::map<std::pair<Timestamp, std::string>, Json> jobs;
     const auto keep = [&](const Json& job) {
         const std::optional<Timestamp> submitted = time_of(job, "submitted_at");

@@ -13,7 +13,7 @@ struct ExportSpan {
     Timestamp begins; ///< second 0: the Monday 00:00 UTC before `since`
     Timestamp since;
     Timestamp now;
-    std::optional<std::size_t> most_jobs{}; ///< the newest ones of these; empty: all
+    std::optional<std::size_t> max_jobs{}; ///< the newest ones of these; empty: all
 };
 
 struct ReadJobs {

@@ -52,7 +52,7 @@ class KnownRun final : public RunByCount {
     KnownRun(const Scenario& scenario, Knowledge& knowledge, std::size_t job, std::size_t unit_type,
              DeviceShares* shares)
         : knowledge_(&knowledge), shares_(shares), job_(job), job_type_(scenario.workload.jobs[job].job_type),
-          unit_type_(unit_type), most_(std::max<std::int64_t>(scenario.workload.jobs[job].most_units, 1)),
+          unit_type_(unit_type), most_(std::max<std::int64_t>(scenario.workload.jobs[job].max_units, 1)),
           start_up_s_(scenario.network.centers[scenario.network.unit_types[unit_type].center].start_up_s)
     {
     }
@@ -104,7 +104,7 @@ PlaceFinder::PlaceFinder(const Scenario& scenario, Knowledge& knowledge)
 bool PlaceFinder::is_plain(std::size_t job) const
 {
     const Job& asked = scenario_->workload.jobs[job];
-    return is_plain_[asked.details] != 0 && asked.most_units <= asked.unit_count;
+    return is_plain_[asked.details] != 0 && asked.max_units <= asked.unit_count;
 }
 
 JobPlaces PlaceFinder::find(std::size_t job, double now_s)
@@ -166,7 +166,7 @@ RouteRequest PlaceFinder::request_of(const Job& job, double now_s) const
     const JobDetails& details = scenario_->workload.details[job.details];
     RouteRequest request;
     request.units.min = job.unit_count;
-    request.units.max = std::max(job.unit_count, job.most_units);
+    request.units.max = std::max(job.unit_count, job.max_units);
     if (request.units.max == request.units.min) request.units.count = job.unit_count;
     request.transfer.in_bytes = details.data_in_bytes;
     request.transfer.out_bytes = details.data_out_bytes;
@@ -186,7 +186,7 @@ struct PlaceFinder::Offers {
     bool is_hopeless = true;
 };
 
-PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& chooser, double most_cost,
+PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& chooser, double max_cost,
                                            std::span<const UnitTypeView> views, DeviceShares* shares)
 {
     const Job& asked = scenario_->workload.jobs[job];
@@ -201,7 +201,7 @@ PlaceFinder::Offers PlaceFinder::offers_of(std::size_t job, PlaceChooser& choose
         if (choice.removed_by == Filter::kBudget) {
             // At another hour it may cost less.
             const double least = views[type].price->least_cost(run.at(choice.unit_count).run_s, choice.unit_count);
-            offers.is_hopeless = offers.is_hopeless && least > most_cost;
+            offers.is_hopeless = offers.is_hopeless && least > max_cost;
         }
         if (choice.removed_by) continue;
         offers.is_hopeless = false;

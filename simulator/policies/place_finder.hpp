@@ -64,8 +64,8 @@ class PlaceFinder {
     JobPlaces plain_places(std::size_t job, DeviceShares* shares);
     JobPlaces choose(std::size_t job, double now_s, std::span<const UnitTypeView> views, DeviceShares* shares);
     struct Offers;
-    /// @param most_cost  that the job may have.
-    Offers offers_of(std::size_t job, PlaceChooser& chooser, double most_cost, std::span<const UnitTypeView> views,
+    /// @param max_cost  that the job may have.
+    Offers offers_of(std::size_t job, PlaceChooser& chooser, double max_cost, std::span<const UnitTypeView> views,
                      DeviceShares* shares);
 
     const Scenario* scenario_;

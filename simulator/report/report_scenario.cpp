@@ -123,7 +123,7 @@ struct WorkloadFigures {
     std::vector<double> run_s; ///< at best, ascending; finite ones
     double run_sum_s = 0;
     double units = 0;
-    std::int64_t most_units = 0;
+    std::int64_t max_units = 0;
     std::set<std::uint32_t> projects;
     std::set<std::uint32_t> users;
 };
@@ -138,7 +138,7 @@ WorkloadFigures figures_of(const Scenario& scenario)
         if (std::isfinite(run_s)) figures.run_s.push_back(run_s);
         figures.run_sum_s += std::isfinite(run_s) ? run_s : 0;
         figures.units += job.unit_count;
-        figures.most_units = std::max<std::int64_t>({figures.most_units, job.unit_count, job.most_units});
+        figures.max_units = std::max<std::int64_t>({figures.max_units, job.unit_count, job.max_units});
         figures.projects.insert(job.project);
         figures.users.insert(job.user);
     }
@@ -171,7 +171,7 @@ std::string workload_table(const Scenario& scenario, double load, const ReportTe
                         cli::format_duration(figures.run_sum_s / static_cast<double>(figures.run_s.size()))));
     facts.emplace_back(texts.job_units_row,
                        fmt::format(fmt::runtime(texts.job_units), cli::format_number(figures.units / count),
-                                   cli::format_count(figures.most_units)));
+                                   cli::format_count(figures.max_units)));
     facts.emplace_back(texts.projects_row,
                        fmt::format(fmt::runtime(texts.projects_users), figures.projects.size(), figures.users.size()));
     facts.emplace_back(texts.job_types_row, job_type_names(scenario.network, texts));

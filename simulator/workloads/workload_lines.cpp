@@ -52,7 +52,8 @@ LineContent read_content(const Json& json, std::vector<FieldError>& errors)
     job.work = reader.required_number("work_s", 1e-6, kMaxSeconds);
     job.estimate_s = reader.optional_number("estimate_s", 0, kMaxSeconds).value_or(0);
     job.unit_count = static_cast<std::int32_t>(reader.optional_integer("unit_count", 1, kMaxUnits).value_or(1));
-    job.most_units = static_cast<std::int32_t>(reader.optional_integer("most_units", 1, kMaxUnits).value_or(0));
+    const std::string_view max_units = reader.name_or_former("max_units", "most_units"); // of older files
+    job.max_units = static_cast<std::int32_t>(reader.optional_integer(max_units, 1, kMaxUnits).value_or(0));
     content.job_type = reader.optional_string("job_type", name_rule).value_or("");
     content.project = reader.optional_string("project", name_rule).value_or("");
     content.user = reader.optional_string("user", name_rule).value_or("");

@@ -83,7 +83,7 @@ Result<void> check_job(const Scenario& scenario, std::size_t index, double last_
         return invalid_scenario(fmt::format("job {} arrives before the one ahead of it", index));
     if (!std::isfinite(job.work) || job.work <= 0 || !is_amount(job.estimate_s))
         return invalid_scenario(fmt::format("job {} has a run time that makes no sense", index));
-    if (job.unit_count < 1 || job.most_units < 0)
+    if (job.unit_count < 1 || job.max_units < 0)
         return invalid_scenario(fmt::format("job {} asks for no units", index));
     if (job.job_type >= scenario.network.job_types.size() || job.project >= workload.projects.size() ||
         job.user >= workload.users.size() || job.details >= workload.details.size())
@@ -143,7 +143,7 @@ Result<void> check_scenario(const Scenario& scenario)
     double last_arrival_s = 0;
     for (std::size_t job = 0; job < workload.jobs.size(); ++job) {
         if (Result<void> done = check_job(scenario, job, last_arrival_s); !done) return done;
-        if (has_parts && (workload.jobs[job].unit_count > 1 || workload.jobs[job].most_units > 1))
+        if (has_parts && (workload.jobs[job].unit_count > 1 || workload.jobs[job].max_units > 1))
             return invalid_scenario(
                 fmt::format("job {} asks for several units: where jobs share devices each has one", job));
         last_arrival_s = workload.jobs[job].arrival_s;

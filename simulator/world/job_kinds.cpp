@@ -13,7 +13,7 @@ namespace {
 std::vector<std::int64_t> counts_to_try(const Job& job, const UnitType& type)
 {
     const std::int64_t least = job.unit_count;
-    const std::int64_t most = std::min<std::int64_t>(std::max(job.most_units, job.unit_count), type.unit_count);
+    const std::int64_t most = std::min<std::int64_t>(std::max(job.max_units, job.unit_count), type.unit_count);
     std::vector<std::int64_t> counts{least};
     if (job.job_type < type.rates.size()) {
         for (const CountSpeedup& one : type.rates[job.job_type].speedups) {
@@ -42,7 +42,7 @@ JobKinds::JobKinds(const Scenario& scenario) : scenario_(&scenario), rules_(rule
 
 std::size_t JobKinds::index_of(const Job& job)
 {
-    const Key key{job.job_type, rules_[job.details], job.unit_count, job.most_units};
+    const Key key{job.job_type, rules_[job.details], job.unit_count, job.max_units};
     const auto [found, is_new] = index_.try_emplace(key, kinds_.size());
     if (is_new) kinds_.push_back(make_kind(job));
     return found->second;

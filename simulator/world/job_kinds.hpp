@@ -33,7 +33,7 @@ class JobKinds {
         std::uint32_t job_type{};
         std::uint32_t rule{};
         std::int32_t unit_count{};
-        std::int32_t most_units{};
+        std::int32_t max_units{};
         auto operator<=>(const Key&) const = default;
     };
     JobKind make_kind(const Job& job) const;

@@ -90,7 +90,7 @@ struct Job {
     std::uint32_t user{};     ///< index into Workload::users
     std::uint32_t details{};  ///< index into Workload::details
     std::int32_t unit_count{1};
-    std::int32_t most_units{}; ///< more than unit_count: from that up to so many, as suits best
+    std::int32_t max_units{}; ///< more than unit_count: from that up to so many, as suits best
 };
 
 /// What few jobs have; jobs that are alike share one.

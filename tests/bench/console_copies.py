@@ -168,7 +168,7 @@ class LargeNetwork:
              f"{original['name']}-{number}") for number, (at, original, place) in enumerate(rows)])
         self.copy_work("job_copy", {"name": "c.name", "project": "c.project", "submitted_by": "c.submitted_by",
                                     "spec": "t.spec || jsonb_build_object('project', c.project, 'name', c.name)"})
-        self.database.copy("run_prediction", "job_copy", "t.attempt_id = c.from_attempt", {
+        self.database.copy("prediction", "job_copy", "t.attempt_id = c.from_attempt", {
             "attempt_id": "c.attempt_id", "job_id": "c.job_id", "unit_type_id": "c.unit_type_id", "project": "c.project",
             "submitted_by": "c.submitted_by", "actual_run_s": "t.actual_run_s * (0.8 + 0.4 * random())"})
         self.database.rows("INSERT INTO stored_change (submitted_by, project, bytes) SELECT c.submitted_by, c.project, sum(j.spec_bytes) "

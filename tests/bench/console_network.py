@@ -139,7 +139,7 @@ class SmallNetwork:
         for number in range(25):
             self.rest.post("/users", {"name": f"person{number:02}", "role": "user", "password": f"a staple for battery {number:02}"})
         for project in PROJECTS:
-            self.put(f"/projects/{project}", {"share": 1, "most_units": 100000})
+            self.put(f"/projects/{project}", {"share": 1, "max_units": 100000})
         for center in range(15):
             self.rest.post("/enrolment-tokens", {"center_name": f"not-yet-{center}"})
         tokens = [self.rest.post("/tokens", {"name": f"group-{number}", "role": "user"}) for number in range(30)]

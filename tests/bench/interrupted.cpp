@@ -3,7 +3,6 @@
 #include "core/decide/queue/busy_share.hpp"
 #include "core/decide/queue/order_jobs.hpp"
 #include "core/decide/queue/shadow_price.hpp"
-#include "core/schedule/job_options.hpp"
 #include "simulator/world/truth.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -168,21 +166,15 @@ class InterruptedSimulation {
         return options;
     }
 
-    /// How busy units are taken to be, as the rule in use takes them: as they were of late, but no busier than all jobs
-    /// that are there would make them, none of which has a unit for sure.
-    void set_loads(std::span<const WaitingJobView> views, double now_s)
+    /// How busy units are taken to be: as they were of late. By the jobs that are there right now, as the rule in use
+    /// has it, too, jobs would be moved to and fro with each that comes or ends.
+    void set_loads(double now_s)
     {
-        std::vector<WantedUnits> wanted(unit_types_.size());
-        for (const WaitingJobView& view : views) {
-            if (view.options.empty()) continue;
-            const JobOption& alone = option_alone({view.options.data(), view.options.size()});
-            wanted[alone.unit_type].add(alone);
-        }
         for (std::size_t type = 0; type < unit_types_.size(); ++type) {
             UnitTypeLoad& load = unit_types_[type];
-            const double units = static_cast<double>(load.unit_count);
-            busy_[type].note(static_cast<double>(used_[type]) / units, now_s - loads_at_s_);
-            load.load = load_now(busy_[type].mean(), load.unit_count, load.free_units, wanted[type]);
+            busy_[type].note(static_cast<double>(used_[type]) / static_cast<double>(load.unit_count),
+                             now_s - loads_at_s_);
+            load.load = busy_[type].mean();
         }
         loads_at_s_ = now_s;
     }
@@ -203,7 +195,7 @@ class InterruptedSimulation {
             views[i].options = options_of(present_[i], now_s);
             views[i].waited_s = waited_s(present_[i], now_s);
         }
-        set_loads(views, now_s);
+        set_loads(now_s);
         std::vector<std::optional<std::size_t>> chosen(present_.size());
         for (const OrderedStart& start : order_starts(views, unit_types_, {}))
             chosen[start.job] = start.place.unit_type;

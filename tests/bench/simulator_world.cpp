@@ -32,7 +32,7 @@ constexpr double kBegin_s = 9 * kHour_s; ///< by day, so that of any number of j
 constexpr double kShare = 0.1;
 constexpr std::size_t kProjects = 20; ///< all jobs have one, the n-th 1/n as many as the first
 constexpr std::size_t kUsers = 200;
-constexpr std::int32_t kMaxTimes = 8;    ///< most_units over unit_count
+constexpr std::int32_t kMaxTimes = 8;    ///< max_units over unit_count
 constexpr std::size_t kFirstScaled = 10; ///< job types from there on have tables of speed-ups
 constexpr double kSerialShare = 0.03;    ///< of these (Amdahl)
 constexpr double kMedianBytes = 2e10;    ///< lognormal, as much again × 0.1 back
@@ -188,7 +188,7 @@ void mix(Job& job, std::size_t number, Workload& workload)
         // Its work is that on one unit.
         job.work *= job.unit_count;
         job.estimate_s *= job.unit_count;
-        if (uniform(kMax, number) < 2 * kShare) job.most_units = kMaxTimes * job.unit_count;
+        if (uniform(kMax, number) < 2 * kShare) job.max_units = kMaxTimes * job.unit_count;
     }
     workload.details.push_back(draw_details(job, number));
     job.details = static_cast<std::uint32_t>(workload.details.size() - 1);
@@ -226,7 +226,7 @@ void write_workload(const Workload& workload, bool is_mixed, const std::filesyst
         out.print(R"({{"arrival_s": {}, "job_type": "job_type_{:02}", "work_s": {})", job.arrival_s, job.job_type,
                   job.work);
         if (job.unit_count > 1) out.print(R"(, "unit_count": {})", job.unit_count);
-        if (job.most_units > 0) out.print(R"(, "most_units": {})", job.most_units);
+        if (job.max_units > 0) out.print(R"(, "max_units": {})", job.max_units);
         if (is_mixed)
             out.print(R"(, "project": "project_{:02}", "user": "user_{:03}", "estimate_s": {})", job.project, job.user,
                       job.estimate_s);

@@ -152,7 +152,7 @@ def main():
     requests, rounds = int(sys.argv[1]), int(sys.argv[2])
     # More than one person may have waiting; that they are counted stays part of what is timed. More often than one
     # token may ask, too.
-    net = Network(settings=["--most-queued-of-token", "100000000", "--most-queued-of-project", "100000000",
+    net = Network(settings=["--max-queued-of-token", "100000000", "--max-queued-of-project", "100000000",
                             "--requests-per-s-of-token", "1000000"])
     with contextlib.ExitStack() as stack:
         stack.callback(net.close)

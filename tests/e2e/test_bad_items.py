@@ -6,7 +6,7 @@ import pytest
 
 from network import Network, agent_config
 
-PATIENCE_S = 120
+WAIT_LIMIT_S = 120
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def submit_bystanders(network):
 
 def all_succeed(network, jobs):
     for job in jobs:
-        ended = network.wait_job(job, PATIENCE_S)
+        ended = network.wait_job(job, WAIT_LIMIT_S)
         assert ended["state"] == "succeeded", (ended["end_reason"], ended["waiting_reason"])
 
 
@@ -50,7 +50,7 @@ os.kill(os.getppid(), signal.SIGKILL)
 """
     job = network.submit(script=script, profile=True)
     others = submit_bystanders(network)
-    ended = network.wait_job(job["id"], PATIENCE_S)
+    ended = network.wait_job(job["id"], WAIT_LIMIT_S)
     assert ended["attempt"]["outcome"] != "lost", ended["end_reason"]
     assert "computed for hours" in network.rest.call("GET", f"/jobs/{job['id']}/logs/stdout").text
     all_succeed(network, others)

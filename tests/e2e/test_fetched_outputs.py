@@ -13,7 +13,7 @@ NUMBERS = "".join(f"{i}\n" for i in range(1, 200001)).encode()  # more than a ra
 
 @pytest.fixture(scope="module")
 def network():
-    with Network(settings=("--most-fetched-output-mib", "2", "--suspect-after-s", "15")) as network:
+    with Network(settings=("--max-fetched-output-mib", "2", "--suspect-after-s", "15")) as network:
         network.results = network.folder / "results"
         network.results.mkdir()
         network.results.chmod(0o777)  # jobs have users of their own

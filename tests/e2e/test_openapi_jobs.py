@@ -22,7 +22,7 @@ def test_jobs(call, shared_network):
     call("POST", A + "/placements:preview", 400, json={**moving, "what_if": {"only_centers": ["none"]}})
     shared_network.wait_job(job["id"])
     doubled = call("POST", A + "/simulations", json={
-        "days": 1, "most_jobs": 100, "changes": [{"kind": "scale_units", "center": "beta", "factor": 2}]}).json()
+        "days": 1, "max_jobs": 100, "changes": [{"kind": "scale_units", "center": "beta", "factor": 2}]}).json()
     assert doubled["job_count"] > 0 and [one["center"] for one in doubled["after"]["centers"]] == ["alpha", "beta"]
     call("POST", A + "/simulations", 400, json={"changes": []})
     call("POST", A + "/simulations", 400, json={"changes": [{"kind": "remove_center", "center": "none"}]})
@@ -173,10 +173,10 @@ def test_what_jobs_teach(call):
     call("PUT", A + "/projects/p", 400, json={})
     call("GET", A + "/projects/p")
     call("GET", A + "/projects/none", 404)
-    shared = {"share": 2, "most_units": 100, "most_score_hours": 1e6, "most_cost": "1000.50", "centers": ["alpha"]}
-    assert call("PUT", A + "/projects/p", json=shared).json()["most_cost"] == "1000.5"
-    refused = call("PUT", A + "/projects/p", 400, json={"share": 0, "most_cost": 5, "centers": ["a", "a"]}).json()
-    assert {error["field"] for error in refused["errors"]} == {"share", "most_cost", "centers"}
+    shared = {"share": 2, "max_units": 100, "max_score_hours": 1e6, "max_cost": "1000.50", "centers": ["alpha"]}
+    assert call("PUT", A + "/projects/p", json=shared).json()["max_cost"] == "1000.5"
+    refused = call("PUT", A + "/projects/p", 400, json={"share": 0, "max_cost": 5, "centers": ["a", "a"]}).json()
+    assert {error["field"] for error in refused["errors"]} == {"share", "max_cost", "centers"}
     refused = call("PUT", A + "/projects/p", 400, json={"centers": ["nowhere"]}).json()
     assert "there are alpha" in refused["errors"][0]["detail"]
     call("GET", A + "/projects/p/use")

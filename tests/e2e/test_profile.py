@@ -53,7 +53,7 @@ def travel(network, name, command, operators, files, environment):
 
 
 def judged_s(candidate):
-    """By what the router compares: computing counts as 1 / trust_factor of what measurements promise."""
+    """By what the router compares: computing counts as 1 / trust_factor of what measurements let expect."""
     return candidate["completion_s"] + candidate["prediction"]["run_s"] * (1 / candidate["trust_factor"] - 1)
 
 

@@ -102,8 +102,8 @@ def test_every_placement_is_held_against_what_came(deployment, network):
     assert set(records) == set(jobs)
     for one in records.values():
         assert one["outcome"] == "succeeded" and one["actual_run_s"] > 0 and one["actual_wait_s"] >= 0
-        assert one["promised"]["low_s"] <= one["promised"]["run_s"] <= one["promised"]["high_s"]
-        assert one["predicted"]["run_s"] == pytest.approx(one["promised"]["run_s"], rel=1)
+        assert one["raw_prediction"]["low_s"] <= one["raw_prediction"]["run_s"] <= one["raw_prediction"]["high_s"]
+        assert one["predicted"]["run_s"] == pytest.approx(one["raw_prediction"]["run_s"], rel=1)
     of_alpha = network.rest.items("/predictions?center=alpha")
     assert [one["job_id"] for one in of_alpha] == jobs[:1]
     assert network.rest.items("/predictions?unit_type=beta/core&ended=true")[0]["job_id"] == jobs[1]
@@ -166,7 +166,7 @@ def test_an_admin_lets_it_back_in_by_hand(deployment, network):
 
 def test_what_slows_down_is_measured_again(deployment, network):
     assert deployment.finish(deployment.submit("beta", 14)) == ["succeeded"] * 14
-    before = min(one["promised"]["run_s"] for one in network.rest.items("/predictions?center=beta"))
+    before = min(one["raw_prediction"]["run_s"] for one in network.rest.items("/predictions?center=beta"))
     deployment.ail("beta", "slow")
     ended = {run["id"] for run in deployment.probes("beta", "drift") if run["state"] != "queued"}
     # Where the machine has other work its speed may drift by itself, and the probe of that may see the old speed still:
@@ -176,10 +176,10 @@ def test_what_slows_down_is_measured_again(deployment, network):
         wait_until(lambda: deployment.probes("beta", "drift"), 120, "probes because of drift")
         wait_until(lambda: all(run["state"] != "queued" for run in deployment.probes("beta", "drift")), 120, "their ends")
         assert deployment.finish(deployment.submit("beta")) == ["succeeded"]
-        after = network.rest.items("/predictions?center=beta")[0]["promised"]["run_s"]
+        after = network.rest.items("/predictions?center=beta")[0]["raw_prediction"]["run_s"]
         if after > 1.3 * before:
             break
-    assert after > 1.3 * before, "what is promised now is what it can do now"
+    assert after > 1.3 * before, "what is predicted now is what it can do now"
     runs = [run for run in deployment.probes("beta", "drift") if run["id"] not in ended]
     assert runs and all(run["created_by"] == "fathom" for run in runs)
     assert "unit_type_drifted" in pathlib.Path(network.server.process.log_path).read_text()

@@ -9,10 +9,10 @@ def ended(network, job):
 
 
 def test_a_project_keeps_to_its_units_and_says_what_it_used(network):
-    said = network.cli("project", "set", "narrow", "--share", "2", "--most-units", "1", "--most-cost", "250.50")
+    said = network.cli("project", "set", "narrow", "--share", "2", "--max-units", "1", "--max-cost", "250.50")
     assert "Project narrow: share 2.00; units at once: 1; in a month: score-hours no limit, cost 250.5; centers: all" in said
     # Decisions follow within a moment of the setting.
-    wait_until(lambda: network.rest.get("/projects/narrow/use")["quota"]["most_units"] == 1, what="the quota in decisions")
+    wait_until(lambda: network.rest.get("/projects/narrow/use")["quota"]["max_units"] == 1, what="the quota in decisions")
     gate = network.folder / "may-end"
     jobs = [network.submit(project="narrow", command=["sh", "-c", f"until [ -e {gate} ]; do sleep 0.1; done"]) for _ in range(2)]
     waits = wait_until(lambda: next((job for job in map(lambda j: network.job(j["id"]), jobs)
@@ -24,7 +24,7 @@ def test_a_project_keeps_to_its_units_and_says_what_it_used(network):
     run_s = sum(network.job(job["id"])["run_s"] for job in jobs)
     use = network.rest.get("/projects/narrow/use")
     assert use["units"] == 0 and 3600 * use["unit_hours"] == pytest.approx(run_s)
-    assert use["score_hours"] > 0 and use["quota"]["most_units"] == 1
+    assert use["score_hours"] > 0 and use["quota"]["max_units"] == 1
     shown = network.cli("project", "show", "narrow")
     assert "0 of 1" in shown and "of 250.5" in shown and "core" in shown
     assert "fathom project set" in network.cli("project", "set", "--help")

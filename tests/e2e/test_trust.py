@@ -164,7 +164,7 @@ def test_an_expert_dismisses_findings(deployment, network):
     assert not deployment.findings(open="true") and deployment.findings(open="false")
 
 
-def test_jobs_that_are_slower_than_probes_promise_cost_score_and_work(deployment, network, product):
+def test_jobs_that_are_slower_than_probes_let_expect_cost_score_and_work(deployment, network, product):
     deployment.cheat_as("better")
     for center in ("cheat", "honest"):
         assert deployment.probe(center, product)["verification"] == "right", "it computes, but not where jobs do"

@@ -187,6 +187,7 @@ class Cluster:
     def _start(self):
         relay_port = free_port()
         for number in range(self.server_count):
+            # By the former name of min_free_mib: an older version that is upgraded knows no other.
             settings = ["--suspect-after-s", str(SUSPECT_AFTER_S), "--lost-after-s", str(LOST_AFTER_S),
                         "--agent-public-port", str(relay_port), "--quarantine-failures", "0", "--least-free-mib", "0"]
             server = Server(self.folder, f"fathomd-{number}", self.database.url, settings)

@@ -17,9 +17,9 @@ namespace fathom::agent {
 namespace {
 
 /// slurmrestd itself tries for 9 s to reach a slurmctld that is away.
-constexpr std::chrono::seconds kRestPatience{60};
+constexpr std::chrono::seconds kRestTimeout{60};
 /// slurmdbd is asked between looks at slurmctld, which must not wait for long.
-constexpr std::chrono::seconds kRestAccountsPatience{10};
+constexpr std::chrono::seconds kRestAccountsTimeout{10};
 constexpr std::size_t kMaxRestBytes = 128UL << 20U; ///< of some ten thousand jobs, 3 kB each
 constexpr std::size_t kMaxScriptBytes = 4UL << 20U;
 constexpr std::string_view kUnixScheme = "unix:";
@@ -125,7 +125,7 @@ Result<std::string> RestOrders::submit(const std::filesystem::path& script, cons
                             .path = std::string(kJobsPath) + "job/submit",
                             .body = order->dump(),
                             .user = name_of(user),
-                            .timeout = kRestPatience};
+                            .timeout = kRestTimeout};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     return parse_rest_submitted(*answer);
@@ -133,7 +133,7 @@ Result<std::string> RestOrders::submit(const std::filesystem::path& script, cons
 
 Result<std::vector<SlurmJob>> RestOrders::queue(const std::set<unsigned>& users)
 {
-    const Question question{.method = "GET", .path = std::string(kJobsPath) + "jobs", .timeout = kRestPatience};
+    const Question question{.method = "GET", .path = std::string(kJobsPath) + "jobs", .timeout = kRestTimeout};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     Result<std::vector<SlurmJob>> jobs = parse_rest_queue(*answer, users, clock_.now());
@@ -160,7 +160,7 @@ Result<std::vector<SlurmJob>> RestOrders::accounts(const std::vector<std::string
     }
     if (numbers.empty()) return std::vector<SlurmJob>();
     const Question question{
-        .method = "GET", .path = std::string(kAccountsPath) + "jobs?step=" + numbers, .timeout = kRestAccountsPatience};
+        .method = "GET", .path = std::string(kAccountsPath) + "jobs?step=" + numbers, .timeout = kRestAccountsTimeout};
     const Result<RestAnswer> answer = ask(question);
     if (!answer) return answer.error();
     return parse_rest_accounts(*answer, &uid_of_name);
@@ -174,7 +174,7 @@ Result<void> RestOrders::cancel(const std::vector<std::string>& jobs, const std:
         const Question question{.method = "DELETE",
                                 .path = std::string(kJobsPath) + "job/" + job,
                                 .user = name_of(user),
-                                .timeout = kRestPatience};
+                                .timeout = kRestTimeout};
         const Result<RestAnswer> answer = ask(question);
         if (!answer) return answer.error();
         // One that cannot be ended does not keep the others.

@@ -68,6 +68,8 @@ struct Driver {
     DriverFunction<cuda::DeviceGetUuid> device_get_uuid{"cuDeviceGetUuid_v2"};
     DriverFunction<cuda::DeviceTotalMem> device_total_mem{"cuDeviceTotalMem_v2"};
     DriverFunction<cuda::DeviceGraphMemTrim> device_graph_mem_trim{"cuDeviceGraphMemTrim"};
+    DriverFunction<cuda::FuncGetAttribute> func_get_attribute{"cuFuncGetAttribute"};
+    DriverFunction<cuda::KernelGetAttribute> kernel_get_attribute{"cuKernelGetAttribute"};
     DriverFunction<cuda::EventCreate> event_create{"cuEventCreate"};
     DriverFunction<cuda::EventDestroy> event_destroy{"cuEventDestroy_v2"};
     DriverFunction<cuda::EventRecord> event_record{"cuEventRecord"};

@@ -6,12 +6,13 @@ namespace fathom::gpu {
 namespace {
 
 template <class OfDriver>
-cuda::Status get_kernel(void** function, void* owner, const char* name, OfDriver of_driver)
+cuda::Status get_kernel(void** function, KernelLaunches::Handle handle, void* owner, const char* name,
+                        OfDriver of_driver)
 {
     const cuda::Status status = of_driver();
     Share& share = Share::instance();
     if (status == cuda::kSuccess && share.is_used() && function != nullptr && name != nullptr)
-        share.kernels().note_name(*function, owner, name);
+        share.kernels().note_name(*function, handle, owner, name);
     return status;
 }
 
@@ -26,13 +27,15 @@ extern "C" {
 cuda::Status cuModuleGetFunction(void** function, void* module, const char* name)
 {
     static DriverFunction<cuda::ModuleGetFunction> of_driver{"cuModuleGetFunction"};
-    return get_kernel(function, module, name, [&] { return of_driver(function, module, name); });
+    return get_kernel(function, KernelLaunches::Handle::kFunction, module, name,
+                      [&] { return of_driver(function, module, name); });
 }
 
 cuda::Status cuLibraryGetKernel(void** kernel, void* library, const char* name)
 {
     static DriverFunction<cuda::ModuleGetFunction> of_driver{"cuLibraryGetKernel"};
-    return get_kernel(kernel, library, name, [&] { return of_driver(kernel, library, name); });
+    return get_kernel(kernel, KernelLaunches::Handle::kKernel, library, name,
+                      [&] { return of_driver(kernel, library, name); });
 }
 
 cuda::Status cuKernelGetFunction(void** function, void* kernel)

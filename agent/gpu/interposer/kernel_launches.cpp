@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace fathom::gpu {
 namespace {
@@ -41,11 +40,11 @@ bool is_to_be_timed(std::int64_t launches)
 
 } // namespace
 
-void KernelLaunches::note_name(void* function, void* owner, std::string_view name)
+void KernelLaunches::note_name(void* function, Handle handle, void* owner, std::string_view name)
 {
     const std::scoped_lock lock(names_mutex_);
     if (names_.size() >= kMaxNames && !names_.contains(function)) return;
-    names_[function] = {std::string(kernel_name_that_fits(name)), owner};
+    names_[function] = {std::string(kernel_name_that_fits(name)), owner, handle};
 }
 
 void KernelLaunches::note_function(void* function, void* kernel)
@@ -53,7 +52,8 @@ void KernelLaunches::note_function(void* function, void* kernel)
     const std::scoped_lock lock(names_mutex_);
     const auto found = names_.find(kernel);
     if (found == names_.end() || names_.size() >= kMaxNames) return;
-    const Name name = found->second; // the next line may move it
+    Name name = found->second; // the next line may move it
+    name.handle = Handle::kFunction;
     names_[function] = name;
 }
 
@@ -130,6 +130,8 @@ KernelLaunches::Ticket KernelLaunches::begin_timing(Entry& entry, const KernelLa
     collect();
     cuda::Context context = nullptr;
     if (driver().ctx_get_current(&context) != cuda::kSuccess || context == nullptr) return {};
+    // The launches before this one have loaded its code, so that nothing is loaded for the question.
+    if (entry.need.registers == 0) entry.need = need_of(launch.function);
     Timing* const timing = free_timing(context);
     // A stream of another context than the current one has no events of this one.
     if (timing == nullptr || driver().event_record(timing->before, launch.stream) != cuda::kSuccess) return {};
@@ -137,6 +139,28 @@ KernelLaunches::Ticket KernelLaunches::begin_timing(Entry& entry, const KernelLa
     timing->number = ++last_number_;
     timing->entry = &entry;
     return {.timing = static_cast<std::size_t>(timing - timings_.data()), .number = timing->number};
+}
+
+/// Nothing where the driver does not say it.
+KernelNeed KernelLaunches::need_of(void* function)
+{
+    Handle handle = Handle::kFunction;
+    {
+        const std::scoped_lock names(names_mutex_);
+        const auto found = names_.find(function);
+        if (found == names_.end()) return {};
+        handle = found->second.handle;
+    }
+    cuda::Device device = 0;
+    if (driver().ctx_get_device(&device) != cuda::kSuccess) return {};
+    const auto attribute = [&](int which) {
+        int value = 0;
+        const cuda::Status status = handle == Handle::kKernel
+                                        ? driver().kernel_get_attribute(&value, which, function, device)
+                                        : driver().func_get_attribute(&value, which, function);
+        return status == cuda::kSuccess && value > 0 ? static_cast<std::uint32_t>(value) : 0U;
+    };
+    return {.registers = attribute(cuda::kRegisters), .static_shared_bytes = attribute(cuda::kStaticSharedBytes)};
 }
 
 void KernelLaunches::end(const Ticket& ticket, const KernelLaunch& launch, bool is_launched, Captures& captures)
@@ -236,6 +260,7 @@ std::vector<KernelFigures> KernelLaunches::take_news(Captures& captures)
         all.push_back({.number = static_cast<std::uint32_t>(i),
                        .name = entry.name,
                        .shape = entry.shape,
+                       .need = entry.need,
                        .launches = launches,
                        .timed = entry.timed,
                        .least_ns = entry.least_ns,

@@ -35,8 +35,10 @@ class KernelLaunches {
         std::uint64_t number{}; ///< 0: it is not timed
     };
 
+    /// What a program gets from the driver: CUfunction, or CUkernel, which belongs to a library and to no context.
+    enum class Handle { kFunction, kKernel };
     /// The program has got a kernel by its name. @param owner  the module or library that it is gone with
-    void note_name(void* function, void* owner, std::string_view name);
+    void note_name(void* function, Handle handle, void* owner, std::string_view name);
     /// The function of a kernel whose name is known.
     void note_function(void* function, void* kernel);
     /// A module or library is unloaded: other kernels may get the addresses of its.
@@ -59,6 +61,7 @@ class KernelLaunches {
         // With mutex_, and once the entry is known to all:
         std::string name;
         KernelShape shape;
+        KernelNeed need;
         std::int64_t timed{};
         std::int64_t least_ns{};
         std::int64_t all_ns{};
@@ -79,6 +82,7 @@ class KernelLaunches {
     struct Name {
         std::string text;
         void* owner{};
+        Handle handle{Handle::kFunction};
     };
 
     static constexpr std::size_t kSlots = 1024;
@@ -88,6 +92,7 @@ class KernelLaunches {
     Entry* make_known(std::atomic<std::uint64_t>& slot, std::uint64_t key, const KernelLaunch& launch);
     std::uint64_t number_of(const std::string& name, const KernelShape& shape);
     Ticket begin_timing(Entry& entry, const KernelLaunch& launch, Captures& captures);
+    KernelNeed need_of(void* function);
     Timing* free_timing(cuda::Context context);
     bool make_events(Timing& timing, cuda::Context context);
     void collect();

@@ -24,6 +24,8 @@ KernelUse use_of(const KernelFigures& kernel)
                   .grid = extent(kernel.shape.grid),
                   .block = extent(kernel.shape.block),
                   .shared_bytes = kernel.shape.shared_bytes,
+                  .registers = kernel.need.registers,
+                  .static_shared_bytes = kernel.need.registers == 0 ? 0 : kernel.need.static_shared_bytes,
                   .launches = kernel.launches,
                   .timed = kernel.timed};
     if (kernel.timed == 0) return use;

@@ -18,8 +18,9 @@ struct SharedRun {
     KernelClass kernel_class{KernelClass::kUnknown};
     std::string beside{}; ///< kind of those that it shared its GPUs with; empty: nobody
     KernelClass beside_class{KernelClass::kUnknown};
-    std::string place{};     ///< runs of a kind are compared where this is the same: unit type, count, kind of promise
-    double pace{1};          ///< run time over its raw prediction, or in seconds where there was none; above 0
+    std::string
+        place{};    ///< runs of a kind are compared where this is the same: unit type, count, kind of raw prediction
+    double pace{1}; ///< run time over its raw prediction, or in seconds where there was none; above 0
     double together_share{}; ///< of the run time, with one of the others there: 0 to 1
 };
 

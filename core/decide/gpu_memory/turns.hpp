@@ -26,9 +26,9 @@ inline constexpr std::size_t kMaxAtOnce = 16;
 /// Who gave the turn back before it did what others of its group wait for gets it again after this time.
 inline constexpr double kGroupGrace_s = 0.1;
 /// The same where nothing is known that they could wait for.
-inline constexpr double kGroupPatience_s = 10;
+inline constexpr double kGroupTimeout_s = 10;
 /// For so long at least it has the turn then, whoever waits.
-inline constexpr double kGroupLeast_s = 1;
+inline constexpr double kGroupMin_s = 1;
 
 /// Whom to let go beside `holders`, who have the turn: one of `waiting`, who are in their order and no more than
 /// kMaxAtOnce; empty: nobody.

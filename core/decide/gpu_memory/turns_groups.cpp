@@ -75,7 +75,7 @@ std::optional<Turns::Rejoin> Turns::rejoin_of(const std::string& name, const Cli
     double beside_at_s = waiting.since_s;
     bool is_beside = false;
     const auto when_stuck_s = [](const Client& one) {
-        return one.is_together && one.told >= Told::kToEndNow ? one.told_at_s + kGroupPatience_s
+        return one.is_together && one.told >= Told::kToEndNow ? one.told_at_s + kGroupTimeout_s
                                                               : std::numeric_limits<double>::infinity();
     };
     Rejoin rejoin{.at_s = waiting.since_s,
@@ -98,7 +98,7 @@ std::optional<Turns::Rejoin> Turns::rejoin_of(const std::string& name, const Cli
     if (!has_mates) return std::nullopt;
     const bool is_behind = rejoin.until_progress > waiting.progress;
     if (!is_ending || !is_behind) rejoin.until_progress = 0;
-    if (is_ending) rejoin.at_s += is_behind ? kGroupGrace_s : kGroupPatience_s;
+    if (is_ending) rejoin.at_s += is_behind ? kGroupGrace_s : kGroupTimeout_s;
     if (is_beside) rejoin.at_s = std::max({rejoin.at_s, beside_at_s, stuck_at_s});
     if (rejoin.at_s == std::numeric_limits<double>::infinity()) return std::nullopt;
     return rejoin;
@@ -132,12 +132,12 @@ void Turns::inherit_end(const std::string& name, Client& running, double now_s) 
 double Turns::group_ends_at_s(const Client& running) const
 {
     const double between_kernels_s = running.ending_since_s + settings_.most_wait_s;
-    if (running.told == Told::kToEndAfterIteration) return std::max(between_kernels_s, running.since_s + kGroupLeast_s);
+    if (running.told == Told::kToEndAfterIteration) return std::max(between_kernels_s, running.since_s + kGroupMin_s);
     if (running.told != Told::kToEndNow || settings_.most_overrun_s <= 0)
         return std::numeric_limits<double>::infinity();
     const double overrun_s = 1.25 * settings_.most_overrun_s;
     return std::min(running.told_at_s + overrun_s,
-                    std::max(between_kernels_s + 2 * overrun_s, running.since_s + 2 * kGroupLeast_s));
+                    std::max(between_kernels_s + 2 * overrun_s, running.since_s + 2 * kGroupMin_s));
 }
 
 } // namespace fathom::gpu

@@ -14,9 +14,9 @@ namespace fathom {
 struct TimedRun;
 
 /// What the last runs of a job type took on a unit type, as they ended: for jobs that do what their type does. No
-/// promise of then takes part in it, so neither a measurement that was made anew nor another known run moves it; but
-/// what their neighbours were expected to make of them is taken out of their times (PastRun::slowdown), so that runs
-/// alone and beside others tell the same of the next.
+/// raw prediction of then takes part in it, so neither a measurement that was made anew nor another known run moves it;
+/// but what their neighbours were expected to make of them is taken out of their times (PastRun::slowdown), so that
+/// runs alone and beside others tell the same of the next.
 ///
 /// Newer runs count more: half of a run's weight is that of all older ones together, roughly (kOlder for each newer
 /// run), and half after 30 days. So what a place does now is believed at once, and still a run's own noise is averaged.
@@ -39,7 +39,7 @@ class RecentRuns {
     /// Runs in any order; those whose time is not positive and finite are left out.
     RecentRuns(std::span<const PastRun> runs, Timestamp now);
 
-    /// The runs against what is promised now.
+    /// The runs against the raw prediction of now.
     struct Answer {
         double log_ratio{}; ///< weighted mean of ln(actual, alone / raw prediction now, on as many units)
         double noise{};     ///< deviation from run to run

@@ -120,7 +120,7 @@ struct AskedTime {
 
 /// Learned from past runs; immutable, so any thread may read it.
 ///
-/// The upper rungs of the ladder of predictions: what runs of a job's type say on top of what measurements promise.
+/// The upper rungs of the ladder of predictions: what runs of a job's type say on top of the raw prediction.
 /// Every rung counts by its variance. A raw prediction is off by an error common to all of its basis, one of the job
 /// type, one of the unit type and one of the job type on this unit type (RunLevels); how large these usually are, per
 /// basis, says how much a run elsewhere tells of it: much of what named operators do not cover, next to nothing of how

@@ -239,22 +239,22 @@ double decay(std::chrono::seconds age, std::chrono::seconds half_life)
 QuotaUse quota_use(std::int64_t unit_count, double run_s, double score, double cost)
 {
     constexpr double kHour_s = 3600;
-    constexpr double kScoreUnit = 1000; // what a score-hour is counted in (Quota::most_score_hours)
+    constexpr double kScoreUnit = 1000; // what a score-hour is counted in (Quota::max_score_hours)
     return {unit_count, static_cast<double>(unit_count) * run_s / kHour_s * score / kScoreUnit, cost};
 }
 
 std::string quota_obstacle(const Quota& quota, const QuotaUse& used, const QuotaUse& wanted)
 {
-    if (quota.most_units > 0 && used.units + wanted.units > quota.most_units)
+    if (quota.max_units > 0 && used.units + wanted.units > quota.max_units)
         return fmt::format("its project holds {} of the {} units that it may hold at once, and this takes {}",
-                           used.units, quota.most_units, wanted.units);
-    if (is_above(used.score_hours + wanted.score_hours, quota.most_score_hours))
+                           used.units, quota.max_units, wanted.units);
+    if (is_above(used.score_hours + wanted.score_hours, quota.max_score_hours))
         return fmt::format("its project has taken {} of its {} score-hours of this month, and this takes about {}",
-                           quota_text(used.score_hours), quota_text(quota.most_score_hours),
+                           quota_text(used.score_hours), quota_text(quota.max_score_hours),
                            quota_text(wanted.score_hours));
-    if (is_above(used.cost + wanted.cost, quota.most_cost))
+    if (is_above(used.cost + wanted.cost, quota.max_cost))
         return fmt::format("its project has spent {} of the {} that it may in this month, and this costs about {}",
-                           quota_text(used.cost), quota_text(quota.most_cost), quota_text(wanted.cost));
+                           quota_text(used.cost), quota_text(quota.max_cost), quota_text(wanted.cost));
     return {};
 }
 

@@ -82,11 +82,11 @@ double decay(std::chrono::seconds age, std::chrono::seconds half_life);
 
 /// What a project may take; 0 in a limit: none.
 struct Quota {
-    std::int64_t most_units = 0; ///< held at once, over all unit types
-    double most_score_hours = 0; ///< in a calendar month: unit-hours × score of the unit type / 1000
-    double most_cost = 0;        ///< in a calendar month, in the network's currency
+    std::int64_t max_units = 0; ///< held at once, over all unit types
+    double max_score_hours = 0; ///< in a calendar month: unit-hours × score of the unit type / 1000
+    double max_cost = 0;        ///< in a calendar month, in the network's currency
 
-    bool is_limited() const { return most_units > 0 || most_score_hours > 0 || most_cost > 0; }
+    bool is_limited() const { return max_units > 0 || max_score_hours > 0 || max_cost > 0; }
 };
 struct QuotaUse {
     std::int64_t units{};

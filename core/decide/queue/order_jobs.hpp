@@ -110,8 +110,8 @@ struct OrderSettings {
     /// that have not: nothing starves. Among those, who is longest beyond its starvation limit goes first.
     double starvation_limit_factor = 20;
     double starvation_limit_s = 3600;
-    /// A wait for a better place counts (1 − load)^−wait_stretch times: the busier such units are, the less a promise
-    /// holds. Cycles are kept without it: who changes it must go on reading those as they were decided.
+    /// A wait for a better place counts (1 − load)^−wait_stretch times: the busier such units are, the less an
+    /// expectation holds. Cycles are kept without it: who changes it must go on reading those as they were decided.
     double wait_stretch = 0.5;
 };
 
@@ -133,9 +133,9 @@ struct OrderedStart {
 ///     index = least · (work / least)^advantage_exponent · relative objective · fair_load · 2^(−priority / 20) ·
 ///     urgency
 ///
-/// where urgency is latest_start / shortest run, from 0 to 1. A job passes a free place over while another promises
-/// more: wait there / √(1 − load) + opportunity cost · run time · relative objective is less, with opportunity cost =
-/// (1 − load) + load · shadow price · units / fewest units.
+/// where urgency is latest_start / shortest run, from 0 to 1. A job passes a free place over while another is better
+/// with its wait: wait there / √(1 − load) + opportunity cost · run time · relative objective is less, with opportunity
+/// cost = (1 − load) + load · shadow price · units / fewest units.
 ///
 /// It assumes that run times are known to within a factor of two or so, that jobs are not interrupted, that owners want
 /// their jobs to end early (others say so by `relative_objective`), and that work comes as it came while shadow prices

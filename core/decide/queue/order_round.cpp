@@ -305,13 +305,13 @@ void OrderRound::look_again(std::size_t unit_type)
     }
 }
 
-/// Whether a place that the job has to wait for promises more than one of that cost.
+/// Whether a place that the job has to wait for is expected to be better than one of that cost.
 bool OrderRound::is_worth_waiting(const QueueEntry& entry, double cost) const
 {
     if (!queue_->has_room()) return false;
     QueuePlaces& places = *entry.places;
     const auto is_better = [&](std::uint32_t option) {
-        return places.cost[option] < cost && queue_->promise(entry, option).cost < cost;
+        return places.cost[option] < cost && queue_->expected(entry, option).cost < cost;
     };
     if (places.waits_for != kNoOption && is_better(places.waits_for)) return true;
     for (std::uint32_t option = 0; option < places.cost.size(); ++option) {
@@ -322,15 +322,15 @@ bool OrderRound::is_worth_waiting(const QueueEntry& entry, double cost) const
     return false;
 }
 
-/// The best of those that promise less than `below`.
-OrderRound::BestPromise OrderRound::best_promise(const QueueEntry& entry, double below) const
+/// The best of those expected to cost less than `below`.
+OrderRound::BestExpected OrderRound::best_expected(const QueueEntry& entry, double below) const
 {
     const QueuePlaces& places = *entry.places;
-    BestPromise best;
+    BestExpected best;
     const std::size_t options = queue_->has_room() ? places.options.size() : 0;
     for (std::uint32_t option = 0; option < options; ++option) {
         if (!(places.cost[option] < below)) continue; // with a wait it only costs more
-        const WaitQueueState::Promise one = queue_->promise(entry, option);
+        const WaitQueueState::Expected one = queue_->expected(entry, option);
         if (!(one.cost < below)) continue;
         below = one.cost;
         best = {one, option};
@@ -347,10 +347,10 @@ std::vector<PossibleStart> OrderRound::possible_starts() const
         if (entry.is_done || entry.is_held || entry.overdue.is_in || entry.has_gang()) continue;
         const std::uint32_t best = best_free(places);
         if (best == kNoOption) continue;
-        const double promised = best_promise(entry, kNever).promise.cost;
+        const double expected_cost = best_expected(entry, kNever).expected.cost;
         for (std::uint32_t option = 0; option < places.options.size(); ++option) {
             const JobOption& place = places.options[option];
-            if (places.base[option] == kNever || promised < places.cost[option] || !free_.fits(place)) continue;
+            if (places.base[option] == kNever || expected_cost < places.cost[option] || !free_.fits(place)) continue;
             const bool has_room = queue_->unit_types()[place.unit_type].load < 1;
             if (has_room && places.cost[best] < places.cost[option]) continue;
             possible.push_back({job, option, place.unit_type, entry.index(option)});
@@ -395,11 +395,11 @@ std::vector<DeferredStart> OrderRound::deferred_starts()
         if (is_new) known->second = best_free(places);
         const std::uint32_t here = known->second;
         if (here == kNoOption) continue;
-        const BestPromise there = best_promise(entry, places.cost[here]);
+        const BestExpected there = best_expected(entry, places.cost[here]);
         if (there.option == kNoOption) continue;
         const double gain_s = places.cost[here] - places.cost[there.option];
         const double share = queue_->starvation_limit_share(places.options[there.option].unit_type);
-        waits.push_back({job, there.option, there.promise.wait_s, gain_s * share});
+        waits.push_back({job, there.option, there.expected.wait_s, gain_s * share});
     }
     return waits;
 }

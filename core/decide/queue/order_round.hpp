@@ -59,11 +59,11 @@ class OrderRound {
     std::vector<PossibleStart> possible_starts() const;
     void start_assigned();
     bool is_worth_waiting(const QueueEntry& entry, double cost) const;
-    struct BestPromise {
-        WaitQueueState::Promise promise;
+    struct BestExpected {
+        WaitQueueState::Expected expected;
         std::uint32_t option = kNoOption;
     };
-    BestPromise best_promise(const QueueEntry& entry, double below) const;
+    BestExpected best_expected(const QueueEntry& entry, double below) const;
 
     WaitQueueState* queue_;
     double now_s_{};

@@ -147,7 +147,7 @@ void WaitQueueState::take(const std::vector<OrderedStart>& starts, bool has_back
     ++decisions_;
 }
 
-WaitQueueState::Promise WaitQueueState::promise(const QueueEntry& entry, std::uint32_t option) const
+WaitQueueState::Expected WaitQueueState::expected(const QueueEntry& entry, std::uint32_t option) const
 {
     const QueuePlaces& places = *entry.places;
     const JobOption& place = places.options[option];

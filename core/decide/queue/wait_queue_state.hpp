@@ -90,7 +90,8 @@ class WaitQueueState {
     const FreeUnits& free() const { return free_; }
     using Gangs = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
     const Gangs& gangs() const { return gangs_; } ///< members by key
-    /// Jobs that have their turn whatever they weigh, those whose turn it is longest first.
+    /// Jobs beyond their starvation limit, which go first whatever they weigh; who is longest beyond it before the
+    /// others.
     const JobOrder::Places& overdue() const { return overdue_.places(); }
     /// The other jobs by the index of their best place: nowhere do they weigh less.
     const JobOrder::Places& by_index() const { return by_index_.places(); }
@@ -104,11 +105,11 @@ class WaitQueueState {
     /// Some load is below 1, so that it may be worth waiting for a place.
     bool has_room() const { return has_room_; }
     /// Waiting for one of the job's places that is not free.
-    struct Promise {
-        double cost = QueueEntry::kNever; ///< with the wait, stretched; infinite: it promises nothing
+    struct Expected {
+        double cost = QueueEntry::kNever; ///< with the wait, stretched; infinite: nothing is expected
         double wait_s{};                  ///< as it is
     };
-    Promise promise(const QueueEntry& entry, std::uint32_t option) const;
+    Expected expected(const QueueEntry& entry, std::uint32_t option) const;
     /// 1 / how much a wait for this unit type is stretched.
     double starvation_limit_share(std::size_t unit_type) const { return starvation_limit_shares_[unit_type]; }
 

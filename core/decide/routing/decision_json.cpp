@@ -3,6 +3,8 @@
 #include "core/model/money.hpp"
 
 #include <cmath>
+#include <span>
+#include <utility>
 
 namespace fathom {
 namespace {
@@ -83,12 +85,9 @@ Json counts_json(const std::vector<CountChoice>& counts, std::string_view curren
 Json correction_json(const Candidate& candidate)
 {
     if (candidate.raw.run_s <= 0) return nullptr;
-    return {{"promised_s", candidate.raw.run_s},
-            {"promised_low_s", candidate.raw.low_s},
-            {"promised_high_s", candidate.raw.high_s},
-            {"factor", candidate.correction.factor},
-            {"deviation", candidate.correction.deviation},
-            {"job_count", candidate.correction.job_count},
+    return {{"raw_prediction_s", candidate.raw.run_s},       {"raw_prediction_low_s", candidate.raw.low_s},
+            {"raw_prediction_high_s", candidate.raw.high_s}, {"factor", candidate.correction.factor},
+            {"deviation", candidate.correction.deviation},   {"job_count", candidate.correction.job_count},
             {"like_count", candidate.correction.like_count}};
 }
 
@@ -180,6 +179,23 @@ Json devices_json(const std::vector<DeviceChoice>& devices)
     return list;
 }
 
+struct FormerName {
+    const char* former;
+    const char* name;
+};
+
+void rename_members(Json& json, std::span<const FormerName> names)
+{
+    if (!json.is_object()) return;
+    for (const FormerName& one : names) {
+        const auto found = json.find(one.former);
+        if (found == json.end()) continue;
+        Json value = std::move(*found);
+        json.erase(found);
+        json[one.name] = std::move(value);
+    }
+}
+
 } // namespace
 
 Json to_json(const std::vector<Counterfactual>& counterfactuals)
@@ -203,12 +219,29 @@ Json to_json(const Decision& decision, std::string_view currency)
     return {{"winner", decision.winner ? Json(*decision.winner) : Json()},
             {"can_start_now", decision.can_start_now},
             {"quota_obstacle", decision.quota_obstacle.empty() ? Json() : Json(decision.quota_obstacle)},
-            {"turn", decision.rank_text.empty() ? Json() : Json(decision.rank_text)},
+            {"rank_text", decision.rank_text.empty() ? Json() : Json(decision.rank_text)},
             {"assumptions", decision.assumptions},
             {"candidates", std::move(candidates)},
             {"filter_trace", to_json(decision.filter_trace)},
             {"counterfactuals", to_json(decision.counterfactuals)},
             {"devices", devices_json(decision.devices)}};
+}
+
+Json with_current_names(Json decision)
+{
+    constexpr FormerName kOfCorrection[] = {{"promised_s", "raw_prediction_s"},
+                                            {"promised_low_s", "raw_prediction_low_s"},
+                                            {"promised_high_s", "raw_prediction_high_s"}};
+    constexpr FormerName kOfDecision[] = {{"turn", "rank_text"}};
+    if (!decision.is_object()) return decision;
+    rename_members(decision, kOfDecision);
+    const auto candidates = decision.find("candidates");
+    if (candidates == decision.end() || !candidates->is_array()) return decision;
+    for (Json& candidate : *candidates) {
+        if (candidate.is_object() && candidate.contains("correction"))
+            rename_members(candidate["correction"], kOfCorrection);
+    }
+    return decision;
 }
 
 } // namespace fathom

@@ -15,4 +15,7 @@ Json to_json(const std::vector<Counterfactual>& counterfactuals);
 /// @param currency  of the prices; empty: nothing has a price, so no costs are written.
 Json to_json(const Decision& decision, std::string_view currency = {});
 
+/// A decision that was kept, with its members named as they are now: the version before named some otherwise.
+Json with_current_names(Json decision);
+
 } // namespace fathom

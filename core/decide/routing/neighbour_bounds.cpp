@@ -80,7 +80,7 @@ RouteTable::Impl::LeastSlowdown RouteTable::Impl::least_slowdown(const RouteRequ
     return {.of_run = factor_from(latest_s), .of_units = 1, .most_s = saved_s};
 }
 
-/// Of the bound: with what distrust costs. Linear in the run.
+/// Of the bound: with the trust penalty. Linear in the run.
 double RouteTable::Impl::least_compute_s(const RouteKind& kind, std::size_t unit_type) const
 {
     const double run_s = bounds_.run_s[unit_type];

@@ -12,7 +12,7 @@ namespace fathom {
 
 /// What is known of a job's run on one unit of a type. Refers to its parts.
 struct PlaceRun {
-    RunTime single; ///< promised, without transfers
+    RunTime single; ///< the raw prediction, without transfers
     std::span<const ScaledPart> parts;
     std::int64_t unknown_operators{};
     std::int64_t estimated_operators{};

@@ -47,7 +47,7 @@ RunTime PlaceChooser::beside_on_gpu(const UnitTypeView& view, const PlaceRun& kn
             .neighbours = expected.neighbours,
             .basis = expected.basis};
     // What runs of jobs that name no operators took they took beside neighbours of their own, on average: that is what
-    // is promised, and places are compared by what is different there now.
+    // is predicted, and places are compared by what is different there now.
     const bool has_parts = !estimate_ && known.by_count == nullptr;
     if (!has_parts) {
         cost.penalty_s = run_s - alone.run_s;

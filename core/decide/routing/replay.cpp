@@ -70,10 +70,10 @@ void compare(const Json& stored, Replay& replay)
     const bool is_same_place =
         before.is_object() == after.is_object() &&
         (!before.is_object() || text_of(before, "unit_type_id") == text_of(after, "unit_type_id"));
-    if (!is_same_place && before.is_object() && stored.contains("turn") && stored["turn"].is_string()) {
+    if (!is_same_place && before.is_object() && stored.contains("rank_text") && stored["rank_text"].is_string()) {
         if (const Json there = find_feasible(again, text_of(before, "unit_type_id")); there.is_object()) {
             replay.note = "alone it would go to " + place(after) + "; decided together with others it was put at " +
-                          place(before) + ", " + stored["turn"].get<std::string>();
+                          place(before) + ", " + stored["rank_text"].get<std::string>();
             compare_numbers(before, there, replay.differences);
             return;
         }
@@ -106,7 +106,7 @@ Result<Replay> replay_placement(const Json& placement)
     }
     Replay replay{std::move(*parsed), {}, {}, {}};
     replay.decision = route(replay.inputs.request, replay.inputs.unit_types, replay.inputs.knowledge);
-    compare(*decision, replay);
+    compare(with_current_names(*decision), replay);
     return replay;
 }
 

@@ -75,8 +75,8 @@ struct RouteRequest {
     /// What pairs of jobs know it by, for who decides on several jobs together; empty: they do not, or it shares no
     /// GPU.
     std::string gpu_kind;
-    /// The most that earlier runs like it had of a GPU's memory, where the job says no need; all 0: not known. No
-    /// promise: it only counts against places whose GPUs have less.
+    /// The most that earlier runs like it had of a GPU's memory, where the job says no need; all 0: not known. Not
+    /// reserved: it only counts against places whose GPUs have less.
     GpuMemoryRequest learned_gpu_memory;
 
     RunOwner run_owner() const { return {owner, project}; }
@@ -180,7 +180,8 @@ struct Candidate {
     std::optional<MemoryUse> memory; ///< of the job there; empty: not known
     RunCorrection correction;
     /// Seconds of computing that it counts for beyond its prediction, because its measurements are not fully believed:
-    /// what they promise takes 1 / trust_factor as long, and what history has corrected already is not counted twice.
+    /// what they let expect takes 1 / trust_factor as long, and what history has corrected already is not counted
+    /// twice.
     double trust_penalty_s{};
     std::vector<PredictionRung> rungs; ///< that its run time rests on, the heaviest first; of the winner only
     std::string run_basis;        ///< for people, when the run time is not from its own operators' measurements there

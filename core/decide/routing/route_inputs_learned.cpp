@@ -14,7 +14,8 @@ RunAnswer read_run(const Json& json, const std::string& path, Errors& errors)
     answer.correction.factor = number(reader, "factor");
     answer.correction.deviation = number(reader, "deviation");
     // Missing in decisions from before these were kept.
-    answer.correction.raw_share = reader.optional_number("promise_share", 0, 1).value_or(1);
+    answer.correction.raw_share =
+        reader.optional_number(reader.name_or_former("raw_share", "promise_share"), 0, 1).value_or(1);
     answer.correction.own_share = reader.optional_number("own_share", 0, 1).value_or(0);
     answer.correction.knows_type = reader.optional_boolean("knows_type").value_or(false);
     answer.correction.known_factor = reader.optional_number("known_factor", 0, kMaxFactor).value_or(1);

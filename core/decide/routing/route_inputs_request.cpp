@@ -34,7 +34,7 @@ OperatorDemand read_demand(const Json& json, const std::string& path, bool is_pa
     if (is_part) {
         demand.share = reader.required_number("share", 0, 1);
         demand.is_serial = reader.optional_boolean("serial").value_or(false);
-        demand.similarity = reader.required_number("likeness", 0, 1);
+        demand.similarity = reader.required_number(reader.name_or_former("similarity", "likeness"), 0, 1);
         demand.remainder = text(reader, "remainder");
     }
     demand.operator_id = text(reader, "operator_id");
@@ -74,9 +74,9 @@ void read_quota(ObjectReader& request, RouteRequest& into, Errors& errors)
 {
     if (const Json* json = request.object("quota")) {
         ObjectReader reader(*json, request.path_of("quota"), errors);
-        into.quota.most_units = reader.required_integer("most_units", 0, kMaxUnits);
-        into.quota.most_score_hours = number(reader, "most_score_hours");
-        into.quota.most_cost = number(reader, "most_cost");
+        into.quota.max_units = reader.required_integer(reader.name_or_former("max_units", "most_units"), 0, kMaxUnits);
+        into.quota.max_score_hours = number(reader, reader.name_or_former("max_score_hours", "most_score_hours"));
+        into.quota.max_cost = number(reader, reader.name_or_former("max_cost", "most_cost"));
         reader.finish(UnknownFields::kReject);
     }
     if (const Json* json = request.object("used")) {
@@ -170,11 +170,11 @@ std::optional<Compression> read_compression(ObjectReader& unit_type, Errors& err
 {
     const Json* const json = unit_type.object("compression");
     if (json == nullptr) return std::nullopt;
-    constexpr double kLeast = std::numeric_limits<double>::denorm_min(); // a center may claim any
+    constexpr double kMin = std::numeric_limits<double>::denorm_min(); // a center may claim any
     ObjectReader reader(*json, unit_type.path_of("compression"), errors);
     Compression compression;
-    compression.fraction = reader.required_number("fraction", kLeast, 1);
-    compression.speed_gb = reader.required_number("speed_gb", kLeast, kMax);
+    compression.fraction = reader.required_number("fraction", kMin, 1);
+    compression.speed_gb = reader.required_number("speed_gb", kMin, kMax);
     reader.finish(UnknownFields::kReject);
     return compression;
 }

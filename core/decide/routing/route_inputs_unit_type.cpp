@@ -188,10 +188,10 @@ Json run_json(const RunHistory& runs, const RouteRequest& request, const std::st
 {
     const RunCorrection correction =
         decided != nullptr ? *decided : runs.correction(request.job_type, unit_type, request.run_owner());
-    Json json = {{"factor", correction.factor},           {"deviation", correction.deviation},
-                 {"promise_share", correction.raw_share}, {"own_share", correction.own_share},
-                 {"knows_type", correction.knows_type},   {"job_count", correction.job_count},
-                 {"like_count", correction.like_count},   {"width_factor", correction.width_factor}};
+    Json json = {{"factor", correction.factor},         {"deviation", correction.deviation},
+                 {"raw_share", correction.raw_share},   {"own_share", correction.own_share},
+                 {"knows_type", correction.knows_type}, {"job_count", correction.job_count},
+                 {"like_count", correction.like_count}, {"width_factor", correction.width_factor}};
     if (correction.known_factor != 1) json["known_factor"] = correction.known_factor;
     const std::optional<RunEstimate> estimate =
         runs.estimate(request.job_type, unit_type, request.run_owner(), asked_time_of(request, &runs));

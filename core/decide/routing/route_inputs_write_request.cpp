@@ -50,7 +50,7 @@ Json known_run_json(const RouteRequest& request)
         Json json = demand_json(one);
         json["share"] = one.share;
         json["serial"] = one.is_serial;
-        json["likeness"] = one.similarity;
+        json["similarity"] = one.similarity;
         json["remainder"] = one.remainder;
         operators.push_back(std::move(json));
     }
@@ -119,9 +119,9 @@ Json request_json(const RouteRequest& request)
         {"out_bytes", request.transfer.out_bytes},
         {"project_centers", request.project_centers},
         {"quota",
-         {{"most_units", request.quota.most_units},
-          {"most_score_hours", request.quota.most_score_hours},
-          {"most_cost", request.quota.most_cost}}},
+         {{"max_units", request.quota.max_units},
+          {"max_score_hours", request.quota.max_score_hours},
+          {"max_cost", request.quota.max_cost}}},
         {"used",
          {{"units", request.used.units}, {"score_hours", request.used.score_hours}, {"cost", request.used.cost}}}};
     if (request.staged_in_bytes > 0) json["staged_in_bytes"] = request.staged_in_bytes;

@@ -82,9 +82,9 @@ std::string kind_key(const RouteRequest& request)
     add(key, request.prefer.energy);
     add(key, request.project_centers);
     add(key, request.refused_by);
-    add(key, request.quota.most_units);
-    add(key, request.quota.most_score_hours);
-    add(key, request.quota.most_cost);
+    add(key, request.quota.max_units);
+    add(key, request.quota.max_score_hours);
+    add(key, request.quota.max_cost);
     add(key, request.gpu_threshold);
     add(key, request.follows_gpu_threshold);
     add_gpu_shares(key, request);

@@ -19,7 +19,7 @@ namespace fathom {
 /// By how much a bound is less, for what differs by a rounding only.
 inline constexpr double kBoundFactor = 1 - 1e-9;
 
-/// Of a run, corrected by history, with what distrust costs. Longer runs are never less.
+/// Of a run, corrected by history, with the trust penalty. Longer runs are never less.
 inline double judged_compute_s(double run_s, double factor, double trust_factor)
 {
     const double compute_s = run_s * factor;

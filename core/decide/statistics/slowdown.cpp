@@ -8,7 +8,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kMostMedians = 3;
+constexpr double kMaxMedians = 3;
 
 struct CappedMean {
     double mean{};
@@ -18,7 +18,7 @@ struct CappedMean {
 /// @param times  of two samples or more.
 CappedMean capped_mean(const TimedSamples& times)
 {
-    const double most = kMostMedians * times.median;
+    const double most = kMaxMedians * times.median;
     const auto count = static_cast<double>(times.samples.size());
     double sum = 0;
     for (const double sample : times.samples)

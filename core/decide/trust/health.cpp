@@ -17,17 +17,17 @@ namespace {
 
 constexpr std::chrono::seconds kMaxPause = std::chrono::hours(1);
 
-/// Fewest submitters whose doubtful failures count: one may fail on purpose, also where there is nobody else.
+/// Fewest submitters whose ambiguous failures count: one may fail on purpose, also where there is nobody else.
 constexpr std::int64_t kMinSubmitters = 2;
 
 /// Failures that the jobs may have brought about, or the center.
-struct DoubtfulFailures {
+struct AmbiguousFailures {
     std::int64_t count{};
     std::set<std::string_view> met_by;
     std::set<std::string_view> unit_types;
 };
 
-bool is_doubtful(const EndedAttempt& one, const QuarantineRule& rule, const HealthEvidence& evidence)
+bool is_ambiguous(const EndedAttempt& one, const QuarantineRule& rule, const HealthEvidence& evidence)
 {
     if (one.was_lost_running) return true;
     if (!one.has_failed || one.run_s > rule.quick_failure_s) return false;
@@ -35,10 +35,10 @@ bool is_doubtful(const EndedAttempt& one, const QuarantineRule& rule, const Heal
            evidence.types_that_succeed.end();
 }
 
-bool were_met_by_enough(const DoubtfulFailures& doubtful, const QuarantineRule& rule, const HealthEvidence& evidence)
+bool were_met_by_enough(const AmbiguousFailures& ambiguous, const QuarantineRule& rule, const HealthEvidence& evidence)
 {
-    const std::int64_t wanted = std::min(rule.doubtful_failure_submitters, evidence.submitters);
-    return std::ssize(doubtful.met_by) >= std::max(kMinSubmitters, wanted);
+    const std::int64_t wanted = std::min(rule.ambiguous_failure_submitters, evidence.submitters);
+    return std::ssize(ambiguous.met_by) >= std::max(kMinSubmitters, wanted);
 }
 
 bool are_too_many(std::int64_t failures, std::int64_t attempts, const QuarantineRule& rule)
@@ -67,26 +67,26 @@ QuarantineVerdict judge_center(std::span<const EndedAttempt> attempts, const Hea
                                const QuarantineRule& rule, Timestamp now)
 {
     QuarantineVerdict verdict;
-    DoubtfulFailures doubtful;
+    AmbiguousFailures ambiguous;
     for (const EndedAttempt& one : attempts) {
         if (one.ended_at <= now - rule.window || one.ended_at > now) continue;
         ++verdict.attempts;
         if (one.is_centers_fault) {
             ++verdict.failures;
-        } else if (is_doubtful(one, rule, evidence)) {
-            ++doubtful.count;
-            doubtful.met_by.insert(one.submitter);
-            doubtful.unit_types.insert(one.unit_type);
+        } else if (is_ambiguous(one, rule, evidence)) {
+            ++ambiguous.count;
+            ambiguous.met_by.insert(one.submitter);
+            ambiguous.unit_types.insert(one.unit_type);
         }
     }
-    const bool do_users_agree = were_met_by_enough(doubtful, rule, evidence);
+    const bool do_users_agree = were_met_by_enough(ambiguous, rule, evidence);
     const bool do_all_count = do_users_agree || evidence.has_failed_probe;
-    if (do_all_count) verdict.failures += doubtful.count;
+    if (do_all_count) verdict.failures += ambiguous.count;
     verdict.is_bad = are_too_many(verdict.failures, verdict.attempts, rule);
     verdict.reason = reason_of(verdict, rule);
-    if (do_all_count && !do_users_agree && doubtful.count > 0) verdict.reason += ", and so did a probe";
-    if (!do_all_count && !verdict.is_bad && are_too_many(verdict.failures + doubtful.count, verdict.attempts, rule))
-        verdict.suspected_unit_types.assign(doubtful.unit_types.begin(), doubtful.unit_types.end());
+    if (do_all_count && !do_users_agree && ambiguous.count > 0) verdict.reason += ", and so did a probe";
+    if (!do_all_count && !verdict.is_bad && are_too_many(verdict.failures + ambiguous.count, verdict.attempts, rule))
+        verdict.suspected_unit_types.assign(ambiguous.unit_types.begin(), ambiguous.unit_types.end());
     return verdict;
 }
 

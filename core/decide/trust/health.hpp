@@ -40,7 +40,7 @@ struct QuarantineRule {
     double quick_failure_s = 30;
     /// Failures that jobs may have brought about count when so many submitters met them, or all there were, and never
     /// fewer than two: one alone may fail on purpose. A failed probe stands for the submitters that are missing.
-    std::int64_t doubtful_failure_submitters = 3;
+    std::int64_t ambiguous_failure_submitters = 3;
     std::int64_t good_probes = 2; ///< in a row that let it back in
     std::chrono::seconds probe_pause{60};
 };

@@ -27,7 +27,7 @@ struct TrustFinding {
 /// How far a unit type's probes can be believed.
 struct Trust {
     std::int64_t job_count{}; ///< jobs that say something (judge_trust)
-    double slowdown{1};       ///< jobs take so many times longer than its probes promise, against the others
+    double slowdown{1};       ///< jobs take so many times longer than its probes let expect, against the others
     double low{1};            ///< 80 % interval of the slowdown
     double high{1};
     std::int64_t finding_count{};
@@ -42,9 +42,9 @@ struct Trust {
 /// medians of its unit types. A type that only one unit type has run cannot be compared; there only what no error of
 /// prediction explains counts: of at least four jobs, when their median ln((actual − 2 s) / predicted) is above ln 3,
 /// each counts with its excess over ln 3. The mean of what remains is
-/// shrunk towards 0 as if eight jobs had gone exactly as promised, so that one odd job condemns nobody; what jobs leave
+/// shrunk towards 0 as if eight jobs had gone exactly as expected, so that one odd job condemns nobody; what jobs leave
 /// is 1 / slowdown, but only from the interval's lower end on: what may be chance costs nothing, and being faster than
-/// promised gains nothing.
+/// expected gains nothing.
 ///
 /// Each finding halves the factor; with every eight results that were verified right since, its exponent halves:
 /// 2^−(2^−(right / 8)).

@@ -174,7 +174,7 @@ asio::awaitable<void> AgentHub::State::keep(std::shared_ptr<State> self)
     co_await keeper.run();
 }
 
-AgentHubOptions options_within(const SilenceLimits& limits)
+AgentHubOptions options_within(const HeartbeatLimits& limits)
 {
     const std::chrono::milliseconds third = std::chrono::milliseconds(limits.suspect_after) / 3;
     AgentHubOptions options;

@@ -43,7 +43,7 @@ struct AgentHubParts {
 /// A center that is well must be heard, and that be written down, well before it would count as silent, on another
 /// replica before its jobs would count as lost.
 /// @param limits  suspect_after: 3 s at least
-AgentHubOptions options_within(const SilenceLimits& limits);
+AgentHubOptions options_within(const HeartbeatLimits& limits);
 
 /// The agents' connections on this replica. One session a center: a newer connection ends the older one,
 /// here at once, on other replicas through the wake-up "center". A certificate that connects again and again is turned

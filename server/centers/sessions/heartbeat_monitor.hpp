@@ -9,7 +9,7 @@
 
 namespace fathom::server {
 
-struct SilenceLimits {
+struct HeartbeatLimits {
     std::chrono::seconds suspect_after{30};
     std::chrono::seconds lost_after{300};
     std::chrono::seconds period{5}; ///< between two looks
@@ -26,7 +26,7 @@ class HeartbeatMonitor {
   public:
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    explicit HeartbeatMonitor(SilenceLimits limits) : limits_(limits) {}
+    explicit HeartbeatMonitor(HeartbeatLimits limits) : limits_(limits) {}
 
     /// One look, at `now` by the steady clock. Blocks; pqxx's exceptions pass through. @return the centers that were
     /// marked.
@@ -40,7 +40,7 @@ class HeartbeatMonitor {
     };
     bool counts_anew(const Moment& now) const;
 
-    SilenceLimits limits_;
+    HeartbeatLimits limits_;
     std::optional<Moment> last_look_;
     Timestamp watched_since_{}; ///< by the database's clock
 };

@@ -209,13 +209,13 @@ Result<Selection> select_unit_types(const SelectionOrder& order, const std::vect
     Selection& chosen = search.chosen;
     const bool is_asked = order.selection == RunSelection::kAsk;
     for (const CenterAnswer& answer : answers) {
-        if (!answer.silence.empty()) chosen.left_out.push_back({answer.center, answer.silence});
+        if (!answer.no_answer.empty()) chosen.left_out.push_back({answer.center, answer.no_answer});
     }
     for (const UnitTypeOffer& offer : offers) {
         if (!is_wanted(offer, order.centers)) continue;
         search.wanted.insert(offer.center_id.value);
         const CenterAnswer* answer = is_asked ? find_answer(answers, offer.center_id) : nullptr;
-        if (is_asked && (answer == nullptr || !answer->silence.empty())) continue;
+        if (is_asked && (answer == nullptr || !answer->no_answer.empty())) continue;
         look_at(offer, order, operators, answer, search);
     }
     // Who is asked may be away; who is named from the catalog was expected to be there.

@@ -16,7 +16,7 @@ namespace fathom::server {
 namespace {
 
 /// For who comes first to the free units.
-constexpr auto kPatience = std::chrono::minutes(5);
+constexpr auto kMaxStartDelay = std::chrono::minutes(5);
 /// Each copy's samples are taken alone first and together last; between, it is measured beside bubbles, and the
 /// reporter beside it.
 constexpr double kTurns = 4;
@@ -66,7 +66,7 @@ Result<void> queue_copies(pqxx::work& transaction, ProbeJobWriter& writer, const
                          .cause = terms.cause,
                          .created_by = kOwnActor,
                          .count_by = "scaling",
-                         .deadline = terms.now + kPatience + limit};
+                         .deadline = terms.now + kMaxStartDelay + limit};
     const Result<ProbeRunId> queued = queue_run(transaction, writer, *item.task, place);
     if (!queued) return queued.error().code == Errc::kInfeasible ? Result<void>() : queued.error();
     notify(transaction, "route", "");

@@ -18,7 +18,7 @@ constexpr const char* kSelectBusyCores = R"sql(
              JOIN attempt o ON o.center_id = h.id AND o.state <> 'ended' AND o.id <> own.id
         UNION ALL
         SELECT o.unit_type_id, o.unit_count, o.started_at, o.ended_at
-        FROM own JOIN run_prediction p ON p.ended_at > own.started_at
+        FROM own JOIN prediction p ON p.ended_at > own.started_at
              JOIN attempt o ON o.id = p.attempt_id AND o.state = 'ended' AND o.id <> own.id
              JOIN center h ON h.id = o.center_id AND h.host_id = own.host_id)
     SELECT coalesce((SELECT sum(u.cores_per_unit * o.unit_count *

@@ -18,8 +18,8 @@ struct ClaimedBatch {
     bool is_end{};                ///< no waiting job comes after these
 };
 
-/// Claims the next jobs in turn; in the first batch of a cycle also the oldest of all, so that none waits unseen; and
-/// with a member of a gang the others. Blocks; pqxx's exceptions pass through.
+/// Claims the next jobs by priority rank; in the first batch of a cycle also the oldest of all, so that none waits
+/// unseen; and with a member of a gang the others. Blocks; pqxx's exceptions pass through.
 /// @param limit  1: only the next job, to find the one that cannot be routed.
 ClaimedBatch claim_batch(pqxx::work& transaction, CycleCursor state, std::int64_t limit, const std::string& replica,
                          KnownSpecs& specs);

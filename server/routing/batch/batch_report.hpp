@@ -25,7 +25,7 @@ std::vector<Reservation> reservations_of(const std::vector<PlannedUnits>& planne
 /// What a cycle of the router carries from batch to batch. A value: a transaction that runs again begins with the
 /// same one.
 struct CycleCursor {
-    LinePlace after; ///< of the last job that was looked at in turn
+    LinePlace after; ///< of the last job that was looked at by priority rank
     std::set<std::string>
         seen;                ///< ids of all that were looked at: a new priority rank may put a job into a later batch
     std::set<GangKey> gangs; ///< whose members were claimed

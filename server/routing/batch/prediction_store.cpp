@@ -11,18 +11,18 @@ namespace fathom::server {
 namespace {
 
 constexpr Statement kInsertPredictions{"routing_insert_predictions", R"sql(
-    INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s,
-                                promised_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s,
-                                wait_high_s, cost, energy_j, currency, promise_basis, asked_s, transfers_s, pressure,
-                                sensitivity, gpu_slowdown, host_slowdown, submitted_by, project)
+    INSERT INTO prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, raw_prediction_s,
+                            raw_prediction_low_s, raw_prediction_high_s, run_s, low_s, high_s, width_factor, free_s,
+                            wait_s, wait_low_s, wait_high_s, cost, energy_j, currency, raw_prediction_basis, asked_s,
+                            transfers_s, pressure, sensitivity, gpu_slowdown, host_slowdown, submitted_by, project)
     SELECT n.*, j.submitted_by, j.project
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::float8[], $7::float8[], $8::float8[],
                 $9::float8[], $10::float8[], $11::float8[], $12::float8[], $13::float8[], $14::float8[], $15::float8[],
                 $16::float8[], $17::float8[], $18::float8[], $19::text[], $20::text[], $21::bigint[], $22::float8[],
                 $23::float8[], $24::float8[], $25::float8[], $26::float8[])
-         AS n (attempt_id, job_id, job_type, unit_type_id, unit_count, promised_s, promised_low_s, promised_high_s,
-               run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s, wait_high_s, cost, energy_j, currency,
-               promise_basis, asked_s, transfers_s, pressure, sensitivity, gpu_slowdown, host_slowdown)
+         AS n (attempt_id, job_id, job_type, unit_type_id, unit_count, raw_prediction_s, raw_prediction_low_s,
+               raw_prediction_high_s, run_s, low_s, high_s, width_factor, free_s, wait_s, wait_low_s, wait_high_s, cost,
+               energy_j, currency, raw_prediction_basis, asked_s, transfers_s, pressure, sensitivity, gpu_slowdown, host_slowdown)
          JOIN job j ON j.id = n.job_id)sql"};
 
 /// Larger figures are as good as endless; a column must hold none that is not finite.
@@ -111,7 +111,7 @@ NewPrediction make_prediction(const Candidate& winner, const RouteRequest& reque
     made.unit_count = winner.unit_count;
     made.asked_s = asked_s;
     // Where an operator or the network is unknown, the figures are of a part of the job only; and what was estimated
-    // from other unit types this one never promised.
+    // from other unit types is none of its measurements.
     const bool is_own = winner.prediction.unknown_operators == 0 && winner.prediction.estimated_operators == 0;
     const bool moves_itself = request.moves_data_itself();
     if (!moves_itself && is_own) made.raw = raw_of(winner);

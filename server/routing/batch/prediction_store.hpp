@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-/// Rows of run_prediction as placements write them: what was predicted for each attempt of a user's job. Whoever ends
-/// the attempt completes its row (server/jobs/attempts_store.cpp).
+/// Rows of the table prediction as placements write them: what was predicted for each attempt of a user's job. Whoever
+/// ends the attempt completes its row (server/jobs/attempts_store.cpp).
 namespace fathom::server {
 
 /// What a placement let expect. Times in seconds; where nothing was predicted they are 0.

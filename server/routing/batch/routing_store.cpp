@@ -20,9 +20,9 @@ constexpr const char* kClaimable = R"sql(
     WHERE state IN ('queued', 'metering') AND cancel_requested_at IS NULL
       AND (state = 'queued' OR metering_until <= now() OR job_type = ANY ($2::text[]))
       AND id NOT IN (SELECT unnest(job_ids) FROM routing_claim WHERE replica <> $3 AND until > now()))sql";
-constexpr const char* kInTurn = R"sql(
-      AND (turn, id) > ($4::float8, $5)
-    ORDER BY turn, id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
+constexpr const char* kByRank = R"sql(
+      AND (priority_rank, id) > ($4::float8, $5)
+    ORDER BY priority_rank, id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
 // Ids sort by time.
 constexpr const char* kOldestFirst = R"sql(
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)sql";
@@ -38,8 +38,9 @@ constexpr Statement kSelectMeteringTypes{"routing_select_metering_types", R"sql(
     SELECT job_type FROM step WHERE job_type IS NOT NULL)sql"};
 
 constexpr const char* kSelectNextWaiting = R"sql(
-    SELECT turn, id FROM job WHERE state IN ('queued', 'metering') AND (turn, id) > ($1::float8, $2)
-    ORDER BY turn, id LIMIT 1)sql";
+    SELECT priority_rank, id FROM job
+    WHERE state IN ('queued', 'metering') AND (priority_rank, id) > ($1::float8, $2)
+    ORDER BY priority_rank, id LIMIT 1)sql";
 
 constexpr Statement kReplaceClaim{"routing_replace_claim", R"sql(
     INSERT INTO routing_claim (replica, job_ids, until)
@@ -75,9 +76,10 @@ constexpr Statement kUpdateToPlaced{"routing_update_to_placed", R"sql(
 
 // Both at once: each update of a row writes all of it, and a place in each index.
 constexpr Statement kUpdateWaiting{"routing_update_waiting", R"sql(
-    UPDATE job SET turn = coalesce(n.turn, job.turn), waiting_reason = coalesce(n.reason, job.waiting_reason),
+    UPDATE job SET priority_rank = coalesce(n.priority_rank, job.priority_rank),
+                   waiting_reason = coalesce(n.reason, job.waiting_reason),
                    waiting_reason_at = CASE WHEN n.reason IS NULL THEN job.waiting_reason_at ELSE now() END
-    FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, turn, reason) WHERE job.id = n.id)sql"};
+    FROM unnest($1::text[], $2::float8[], $3::text[]) AS n (id, priority_rank, reason) WHERE job.id = n.id)sql"};
 
 constexpr const char* kUpdateToMetering = R"sql(
     UPDATE job SET state = 'metering', version = version + 1,
@@ -101,12 +103,13 @@ constexpr const char* kSelectPlacement = R"sql(
            r.actual_wait_s, r.cost, r.actual_cost, r.currency,
            CASE WHEN j.state IN ('queued', 'metering')
                 THEN (SELECT count(*) FROM (SELECT 1 FROM job o WHERE o.state IN ('queued', 'metering')
-                                                                  AND (o.turn, o.id) < (j.turn, j.id) LIMIT 1000) ahead)
+                                                                  AND (o.priority_rank, o.id) < (j.priority_rank, j.id)
+                                               LIMIT 1000) ahead)
                 ELSE 0 END AS jobs_ahead
     FROM job j
     LEFT JOIN LATERAL (SELECT * FROM attempt WHERE job_id = j.id ORDER BY epoch DESC LIMIT 1) a ON true
     LEFT JOIN placement p ON p.attempt_id = a.id
-    LEFT JOIN run_prediction r ON r.attempt_id = a.id
+    LEFT JOIN prediction r ON r.attempt_id = a.id
     WHERE j.id = $1)sql";
 
 /// Longer predictions are as good as endless, and must not overflow a timestamp.
@@ -136,7 +139,7 @@ std::vector<WaitingJob> to_waiting_jobs(const pqxx::result& rows, KnownSpecs& sp
 const char* const kWaitingJobColumns = R"sql(
     SELECT id, version, label, coalesce(steps ->> 'type', job_type) AS job_type, submitted_by, operators_from <> '' AS takes_operators, state, metered, coalesce(steps @> '{"split": "allowed", "division": null}', false) AS may_divide, coalesce(jsonb_array_length(steps -> 'parts') > 0, false) AS is_part, coalesce(metering_until <= now(), false) AS metering_over,
            waiting_reason, coalesce(extract(epoch FROM now() - waiting_reason_at), 0)::float8 AS reason_s,
-           submitted_at, turn, to_jsonb(refused_centers) AS refused_centers,
+           submitted_at, priority_rank, to_jsonb(refused_centers) AS refused_centers,
            jsonb_build_object('command', '["-"]'::jsonb, 'operators', spec -> 'operators', 'units', spec -> 'units',
                               'metering_wait_s', spec -> 'metering_wait_s', 'wall_limit_s', spec -> 'wall_limit_s',
                               'data', CASE WHEN spec #> '{data,in,0}' IS NULL THEN spec -> 'data' ELSE jsonb_build_object(
@@ -173,7 +176,7 @@ WaitingJob to_waiting_job(const pqxx::row& row, KnownSpecs& specs)
     job.waiting_reason = row["waiting_reason"].as<std::string>();
     job.reason_s = row["reason_s"].as<double>();
     job.submitted_at = to_timestamp(row["submitted_at"]);
-    job.priority_rank = row["turn"].as<double>();
+    job.priority_rank = row["priority_rank"].as<double>();
     job.refused_by = refused_centers_of(row);
     job.known = specs.get(row["spec"].c_str());
     job.spec = job.known->spec;
@@ -210,8 +213,8 @@ std::string kind_of(const WaitingJob& job, const std::string& spec_kind)
 
 std::vector<WaitingJob> claim_waiting_jobs(pqxx::work& transaction, const ClaimRange& range, KnownSpecs& specs)
 {
-    static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kInTurn;
-    const Statement claim{"routing_claim_jobs_in_turn", sql.c_str()};
+    static const std::string sql = std::string(kWaitingJobColumns) + kClaimable + kByRank;
+    const Statement claim{"routing_claim_jobs_by_rank", sql.c_str()};
     prefer_index_order(transaction);
     const pqxx::result rows = exec(transaction, claim, range.limit, sql_array(range.claim.metered_types),
                                    range.claim.replica, range.after.priority_rank, range.after.id);
@@ -254,7 +257,7 @@ std::optional<LinePlace> select_next_waiting(pqxx::work& transaction, const Line
 {
     const pqxx::result rows = transaction.exec_params(kSelectNextWaiting, after.priority_rank, after.id);
     if (rows.empty()) return std::nullopt;
-    return LinePlace{rows[0]["turn"].as<double>(), rows[0]["id"].as<std::string>()};
+    return LinePlace{rows[0]["priority_rank"].as<double>(), rows[0]["id"].as<std::string>()};
 }
 
 void insert_attempts(pqxx::work& transaction, const std::vector<NewAttempt>& attempts, const DecisionOrigin& origin,

@@ -92,7 +92,7 @@ Json to_json(const CycleJob& job)
                  {"position", nullptr},
                  {"place", nullptr},
                  {"waits_for", waits ? Json(job.waits_for) : Json()},
-                 {"turn", number_or_null(waits, job.priority_rank)}};
+                 {"priority_rank", number_or_null(waits, job.priority_rank)}};
     if (job.position) json["position"] = *job.position;
     if (has_place)
         json["place"] = {{"unit_type_id", job.unit_type_id}, {"center", job.center},

@@ -57,7 +57,7 @@ constexpr Statement kSelectChanges{"routing_select_attempt_changes", R"sql(
     LEFT JOIN (SELECT )sql" FATHOM_ATTEMPT_COLUMNS R"sql(
                FROM changed c JOIN attempt a ON a.id = c.id JOIN job j ON j.id = a.job_id
                )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
-                    LEFT JOIN run_prediction p ON p.attempt_id = a.id) attempts ON true)sql"};
+                    LEFT JOIN prediction p ON p.attempt_id = a.id) attempts ON true)sql"};
 
 constexpr Statement kSelectState{"routing_select_reading_state", R"sql(
     SELECT )sql" FATHOM_READING_STATE R"sql( FROM (VALUES (1)) one LEFT JOIN attempt_changes_since s ON true)sql"};
@@ -67,7 +67,7 @@ constexpr Statement kSelectAll{"routing_select_attempts_in_use", R"sql(
     SELECT )sql" FATHOM_ATTEMPT_COLUMNS R"sql(
     FROM attempt a JOIN job j ON j.id = a.job_id
     )sql" FATHOM_JOIN_ATTEMPT_QUEUE R"sql(
-         LEFT JOIN run_prediction p ON p.attempt_id = a.id
+         LEFT JOIN prediction p ON p.attempt_id = a.id
     WHERE a.state <> 'ended')sql"};
 
 double seconds_of(std::int64_t microseconds)

@@ -45,7 +45,7 @@ constexpr const char* kSelectMonth = R"sql(
             UNION ALL
             SELECT j.project, a.unit_type_id, 0, a.unit_count * coalesce(a.run_s, 0), 0,
                    a.unit_count * coalesce(a.run_s, 0), coalesce(p.actual_cost, 0)
-            FROM attempt a JOIN job j ON j.id = a.job_id LEFT JOIN run_prediction p ON p.attempt_id = a.id
+            FROM attempt a JOIN job j ON j.id = a.job_id LEFT JOIN prediction p ON p.attempt_id = a.id
             WHERE a.state = 'ended' AND NOT a.counted AND j.label = 'job' AND j.project = ANY ($1::text[])
               AND )sql" FATHOM_ENDED_AT R"sql( >= date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'
             UNION ALL
@@ -53,7 +53,7 @@ constexpr const char* kSelectMonth = R"sql(
                    a.unit_count * greatest(t.elapsed_s, coalesce(p.run_s, 0)),
                    coalesce(p.cost * greatest(1, CASE WHEN p.run_s > 0 THEN t.elapsed_s / p.run_s END), 0)
             FROM job j JOIN attempt a ON a.job_id = j.id AND a.state <> 'ended'
-                 LEFT JOIN run_prediction p ON p.attempt_id = a.id
+                 LEFT JOIN prediction p ON p.attempt_id = a.id
                  CROSS JOIN LATERAL (SELECT greatest(0, coalesce(extract(epoch FROM now() - a.started_at), 0))::float8
                                             AS elapsed_s) t
             WHERE j.state IN ('placed', 'dispatched', 'running', 'lost') AND j.label = 'job'
@@ -76,7 +76,7 @@ constexpr const char* kMarkCounted = R"sql(
     SELECT j.project, (m.ended_at AT TIME ZONE 'UTC')::date::text AS day, m.unit_type_id,
            count(*) AS attempts, coalesce(sum(m.unit_count * m.run_s) FILTER (WHERE j.label = 'job'), 0) AS unit_s,
            coalesce(sum(p.actual_cost) FILTER (WHERE j.label = 'job'), 0) AS cost
-    FROM marked m JOIN job j ON j.id = m.job_id LEFT JOIN run_prediction p ON p.attempt_id = m.id
+    FROM marked m JOIN job j ON j.id = m.job_id LEFT JOIN prediction p ON p.attempt_id = m.id
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3)sql";
 
 constexpr const char* kAddUses = R"sql(

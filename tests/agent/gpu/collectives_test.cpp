@@ -14,7 +14,7 @@ class GpuCollectives : public GpuSharing {
     GpuCollectives()
     {
         // Each turn would end between kernels at once. Who waits for one that waits would be ended at last, which on a
-        // busy machine must not come before the tests' own patience ends.
+        // busy machine must not come before the tests' own time limit.
         settings_.coordinator.turns = {.slice_s = 0.02, .most_slice_s = 0.03, .most_wait_s = 60, .most_overrun_s = 120};
     }
 

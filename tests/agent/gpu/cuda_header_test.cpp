@@ -31,6 +31,8 @@ static_assert(offsetof(cuda::MemAllocNodeParameters, bytes) == offsetof(CUDA_MEM
 static_assert(offsetof(cuda::MemAllocNodeParameters, access) == offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, accessDescs));
 static_assert(sizeof(cuda::LaunchConfiguration) == sizeof(CUlaunchConfig));
 static_assert(offsetof(cuda::LaunchConfiguration, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(cuda::kStaticSharedBytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+static_assert(cuda::kRegisters == CU_FUNC_ATTRIBUTE_NUM_REGS);
 static_assert(cuda::kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(cuda::kCaptureIsInvalidated == CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 static_assert(cuda::kCaptureUnsupported == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

@@ -13,6 +13,7 @@ KernelFigures sgemm()
     return {.number = 3,
             .name = "sgemm",
             .shape = {.grid = {128, 4, 1}, .block = {256, 1, 1}, .shared_bytes = 49'152},
+            .need = {.registers = 40, .static_shared_bytes = 128},
             .launches = 1000,
             .timed = 9,
             .least_ns = 1'000,
@@ -34,6 +35,7 @@ TEST(GpuKernelMessage, TellsOfAKernelAsItWas)
     EXPECT_EQ(told->number, 3U);
     EXPECT_EQ(told->name, "sgemm");
     EXPECT_EQ(told->shape, sgemm().shape);
+    EXPECT_EQ(told->need, sgemm().need);
     EXPECT_EQ(told->launches, 1000);
     EXPECT_EQ(told->timed, 9);
     EXPECT_EQ(told->least_ns, 1'000);
@@ -64,6 +66,8 @@ TEST(GpuKernelMessage, WhatNoProgramCouldSayIsTakenForNothing)
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.name.clear(); }));
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.shape.grid[2] = 0; }));
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.shape.block[0] = 0; }));
+    EXPECT_FALSE(is_taken([](KernelFigures& one) { one.need.registers = 5000; }));
+    EXPECT_FALSE(is_taken([](KernelFigures& one) { one.need.static_shared_bytes = 1U << 30U; }));
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.launches = 0; }));
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.launches = kMost; }));
     EXPECT_FALSE(is_taken([](KernelFigures& one) { one.timed = 1001; })) << "more than were launched";

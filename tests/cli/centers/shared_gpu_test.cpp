@@ -99,6 +99,9 @@ TEST(SharedGpuDetails, TellOfTheKernelsThatTakeLongest)
         {.name = "sgemm",
          .grid = {128, 4, 1},
          .block = {256, 1, 1},
+         .shared_bytes = 1024,
+         .registers = 40,
+         .static_shared_bytes = 1024,
          .launches = 250,
          .timed = 8,
          .least_s = 0.0019,
@@ -107,7 +110,8 @@ TEST(SharedGpuDetails, TellOfTheKernelsThatTakeLongest)
              ExpectedKernelTime{.likely_s = 0.002, .low_s = 0.0018, .high_s = 0.0022, .runs = 5, .mean_error = 0.06}},
         {.name = "fill", .grid = {1, 1, 1}, .block = {32, 1, 1}, .launches = 1}};
     const std::vector<std::string> lines{
-        "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed), expected "
+        "sgemm, 128x4x1 blocks of 256x1x1 threads: 250 launches, 2.00 ms each, 1.90 ms at least (8 timed), 40 "
+        "registers of a thread, 2.00 KiB shared memory of a block, expected "
         "1.80–2.20 ms by 5 runs of its kind (6 % off on average)",
         "fill, 1x1x1 blocks of 32x1x1 threads: 1 launch"};
     const Json gpus = gpu_with({own}, 1);

@@ -114,9 +114,9 @@ TEST(Explain, SaysHowMuchLoopsOfTheProgramsOwnAreLikeOperators)
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "succeeded"}};
     const Json placement{{"decision", decision()}};
     const Json work = Json::parse(R"({"remainder": {"memory": 0.3, "code": {"loops": [
-        {"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "likeness": 0.91},
-        {"file": "solver", "offset": 80, "share": 0.12, "operator": "sort", "likeness": 0.7},
-        {"file": "libown.so", "offset": 16, "share": 0.02, "operator": null, "likeness": 0.4}]}}})");
+        {"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "similarity": 0.91},
+        {"file": "solver", "offset": 80, "share": 0.12, "operator": "sort", "similarity": 0.7},
+        {"file": "libown.so", "offset": 16, "share": 0.02, "operator": null, "similarity": 0.4}]}}})");
 
     const std::string text = render_explanation(job, placement, work, kNow, {});
 
@@ -172,12 +172,12 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
     Json& winner = priced["candidates"][0];
     winner["cost"] = {{"amount", "0.12"}, {"currency", "EUR"}};
     winner["energy_j"] = 1234;
-    winner["correction"] = {{"promised_s", 11.5}, {"factor", 1.05}, {"job_count", 12}, {"like_count", 40}};
+    winner["correction"] = {{"raw_prediction_s", 11.5}, {"factor", 1.05}, {"job_count", 12}, {"like_count", 40}};
     priced["counterfactuals"] = {{{"text", "delta/core would win if its queue were 12 min shorter"}}};
     const Json waiting{
         {"reasons",
          {{{"kind", "units"}, {"text", "a unit of alpha/core, free in about 3 min"}},
-          {{"kind", "turn"}, {"text", "2 jobs are ahead of it"}}}},
+          {{"kind", "priority_rank"}, {"text", "2 jobs are ahead of it"}}}},
         {"expected_start",
          {{"at", "2026-11-20T11:07:14Z"}, {"low", "2026-11-20T11:06:54Z"}, {"high", "2026-11-20T11:09:00Z"}}}};
     const Json job{{"id", "job_1"}, {"name", "scf"}, {"state", "queued"}};
@@ -189,7 +189,7 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
           "Expected start: in 3 min (2026-11-20 11:07:14 UTC); 80 %: 2026-11-20 11:06:54 UTC to 2026-11-20 11:09:00 "
           "UTC\n",
           "  Cost:        0.12 EUR\n  Energy:      1.23 kJ\n"
-          "  Corrected:   × 1.05 of the 11.5 s of computing that measurements promise, by 12 runs of its type there "
+          "  Corrected:   × 1.05 of the 11.5 s of computing that measurements predict, by 12 runs of its type there "
           "and "
           "40 others\n",
           "COMPLETION      COST   ENERGY  BASIS",
@@ -197,13 +197,13 @@ TEST(Explain, SaysWhatItCostsWhatWouldChangeItAndWhyItWaits)
         EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
-TEST(Explain, SaysItsTurnWhereJobsWereDecidedTogether)
+TEST(Explain, SaysItsRankWhereJobsWereDecidedTogether)
 {
     Json together = decision();
-    together["turn"] = "no. 2 of 40 waiting jobs that were decided together, by advantage";
+    together["rank_text"] = "no. 2 of 40 waiting jobs that were decided together, by advantage";
 
-    EXPECT_NE(render_decision(together, kNow, {}).find("\nTurn: no. 2 of 40 waiting jobs"), std::string::npos);
-    EXPECT_EQ(render_decision(decision(), kNow, {}).find("Turn:"), std::string::npos);
+    EXPECT_NE(render_decision(together, kNow, {}).find("\nRank: no. 2 of 40 waiting jobs"), std::string::npos);
+    EXPECT_EQ(render_decision(decision(), kNow, {}).find("Rank:"), std::string::npos);
 }
 
 TEST(Explain, ShowsEightOfManyAndSaysHowManyMore)

@@ -12,10 +12,10 @@ using ::testing::Not;
 constexpr const char* kAccuracy = R"({"items": [
     {"center_id": "ctr_1", "center": "alpha", "unit_type_id": "ut_1", "unit_type": "core", "resource_type": "cpu",
      "operator": "dgemm", "run_count": 4, "size_count": 2, "compared_count": 8, "measured_count": 5, "unknown_count": 1,
-     "predicted_s": 10, "actual_s": 12, "median_ratio": 1.2, "within_share": 0.5, "likeness": 0.9},
+     "predicted_s": 10, "actual_s": 12, "median_ratio": 1.2, "within_share": 0.5, "similarity": 0.9},
     {"center_id": "ctr_1", "center": "alpha", "unit_type_id": "ut_1", "unit_type": "core", "resource_type": "cpu",
      "operator": "sort", "run_count": 1, "size_count": 1, "compared_count": 0, "measured_count": 0, "unknown_count": 1,
-     "predicted_s": null, "actual_s": null, "median_ratio": null, "within_share": null, "likeness": 1}]})";
+     "predicted_s": null, "actual_s": null, "median_ratio": null, "within_share": null, "similarity": 1}]})";
 
 /// The line of a text that this is in; empty: none.
 std::string line_with(const std::string& text, const std::string& part)
@@ -81,7 +81,7 @@ TEST(OperatorAccuracy, StandsBesideTheOperatorsOfAProfiledJob)
 TEST(OwnLoopsOfJobTypes, AreShownWithTheirShareAndDoubt)
 {
     const FakeServer server({{"GET /api/v1/job-types/solver", {answer(200, R"({"name": "solver", "operators": [],
-        "own_loops": [{"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "likeness": 0.7}]})")}}});
+        "own_loops": [{"file": "solver", "offset": 6024, "share": 0.31, "operator": "spmv", "similarity": 0.7}]})")}}});
 
     const Ran ran = fathom(server, {"job-type", "show", "solver"});
 

@@ -14,9 +14,9 @@ constexpr const char* kCycles = R"({"items":[{"id":"cyc_1","decided_at":"2026-11
 constexpr const char* kCycleJobs = R"({"items":[
     {"job_id":"job_a","project":"p","label":"job","priority":0,"waited_s":3,"is_start":true,"position":1,
      "place":{"unit_type_id":"ut_1","center":"alpha","unit_type":"core","unit_count":2,"start_s":0,"run_s":10,
-              "completion_s":10},"waits_for":null,"turn":null},
+              "completion_s":10},"waits_for":null,"priority_rank":null},
     {"job_id":"job_b","project":"p","label":"job","priority":0,"waited_s":3,"is_start":false,"position":null,
-     "place":null,"waits_for":"other","turn":4}],"next_page_token":null})";
+     "place":null,"waits_for":"other","priority_rank":4}],"next_page_token":null})";
 
 TEST(Replay, ListsCyclesAndTheJobsOfOne)
 {

@@ -27,7 +27,21 @@ MeasuredOperator measured(const OperatorDemand& demand, double median_s)
     return one;
 }
 
-TEST(PredictProgram, IsTheSameNumberAsTheRouterPromises)
+TEST(ProgramProfile, IsReadAsTheVersionBeforeWroteIt)
+{
+    for (const char* name : {"similarity", "likeness"}) {
+        Json json = *parse_json(kProfile);
+        json["operators"][1][name] = 0.75;
+
+        const Result<ProgramProfile> program = parse_program_profile(json);
+
+        ASSERT_TRUE(program) << describe(program.error());
+        EXPECT_EQ(program->operators[0].similarity, 1);
+        EXPECT_EQ(program->operators[1].similarity, 0.75) << name;
+    }
+}
+
+TEST(PredictProgram, IsTheSameNumberAsTheRouterPredicts)
 {
     const Result<Json> json = parse_json(kProfile);
     ASSERT_TRUE(json);

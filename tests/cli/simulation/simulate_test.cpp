@@ -339,7 +339,7 @@ TEST_F(SimulateCommand, ExportsJobsThatEndedAndRunAndWait)
     EXPECT_EQ(lines[1]["estimate_s"], 900);
     EXPECT_EQ(lines[1]["data_in_bytes"], 1e9);
     EXPECT_EQ(lines[2]["work_s"], 25);
-    EXPECT_EQ(lines[2]["most_units"], 4);
+    EXPECT_EQ(lines[2]["max_units"], 4);
     EXPECT_EQ(lines[2]["unit_types"], Json::parse(R"(["alpha/core"])"));
     EXPECT_EQ(lines[2]["deadline_in_s"], 7200);
     EXPECT_EQ(lines[2]["budget"], 2.5);

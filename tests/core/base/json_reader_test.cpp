@@ -43,6 +43,26 @@ TEST(ParseJson, BoundsTheSize)
     EXPECT_EQ(json.error().code, Errc::kTooLarge);
 }
 
+TEST(ObjectReader, ReadsAFieldByItsFormerNameWhereOnlyThatIsThere)
+{
+    std::vector<FieldError> errors;
+    const auto read = [&](const Json& json) {
+        ObjectReader reader(json, "", errors);
+        const double similarity = reader.required_number(reader.name_or_former("similarity", "likeness"), 0, 1);
+        reader.finish(UnknownFields::kReject);
+        return similarity;
+    };
+
+    EXPECT_EQ(read({{"similarity", 0.5}}), 0.5);
+    EXPECT_EQ(read({{"likeness", 0.25}}), 0.25);
+    EXPECT_TRUE(errors.empty());
+
+    read(Json::object());
+    read({{"similarity", 0.5}, {"likeness", 0.25}});
+    EXPECT_EQ(fields_of(errors), (std::vector<std::string>{"similarity", "likeness"}))
+        << "one that lacks is missed by its name of now; both at once are not of one version";
+}
+
 TEST(ObjectReader, GathersEveryError)
 {
     const Json json = {{"name", 7}, {"count", 1.5}, {"speed", "fast"}, {"color", "red"}, {"surprise", true}};

@@ -105,6 +105,42 @@ TEST(Settings, MayBeFlagsWithoutAValueWordsAndHidden)
     EXPECT_NE(help.find("without its flag, too"), std::string::npos) << help;
 }
 
+TEST(Settings, AreStillSetByTheirFormerKeys)
+{
+    SettingsProgram program{
+        .name = "sample", .description = "A sample.", .environment_prefix = "SAMPLE_TEST_", .specs = {}};
+    program.specs = {{.key = "max_jobs", .default_value = "1", .help = "jobs", .former_key = "most_jobs"},
+                     {.key = "listen", .default_value = "", .help = "an address"}};
+    const auto read_jobs = [&](std::vector<const char*> arguments) {
+        arguments.insert(arguments.begin(), "sample");
+        const SettingsOutcome outcome = read_settings(program, static_cast<int>(arguments.size()), arguments.data());
+        return outcome.kind == SettingsOutcome::Kind::kRun ? outcome.settings.text("max_jobs") : "refused";
+    };
+    const TemporaryFile file("most_jobs = 2\n");
+    const TemporaryFile both("most_jobs = 2\nmax_jobs = 3\n");
+
+    EXPECT_EQ(read_jobs({"--config", file.path.c_str()}), "2");
+    EXPECT_EQ(read_jobs({"--config", file.path.c_str(), "--most-jobs", "4"}), "4");
+    EXPECT_EQ(read_jobs({"--max-jobs", "5"}), "5");
+    ::setenv("SAMPLE_TEST_MOST_JOBS", "6", 1);
+    EXPECT_EQ(read_jobs({"--config", file.path.c_str()}), "6");
+    ::setenv("SAMPLE_TEST_MAX_JOBS", "7", 1);
+    EXPECT_EQ(read_jobs({}), "7");
+    EXPECT_EQ(read_jobs({"--most-jobs", "8"}), "8") << "a flag wins over the environment by either name";
+    ::unsetenv("SAMPLE_TEST_MOST_JOBS");
+    ::unsetenv("SAMPLE_TEST_MAX_JOBS");
+
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(read_jobs({"--config", both.path.c_str()}), "refused");
+    EXPECT_EQ(read_jobs({"--most-jobs", "8", "--max-jobs", "9"}), "refused");
+    const std::string errors = testing::internal::GetCapturedStderr();
+    EXPECT_NE(errors.find("\"most_jobs\" is the former name of \"max_jobs\", which is there, too"), std::string::npos)
+        << errors;
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(read_jobs({"--help"}), "refused");
+    EXPECT_EQ(testing::internal::GetCapturedStdout().find("most"), std::string::npos);
+}
+
 TEST(AddressPort, KnowsIpv6)
 {
     EXPECT_EQ(parse_address_port("[::1]:8443").value().host, "::1");

@@ -17,6 +17,8 @@ std::vector<KernelUse> two_kernels()
              .grid = {128, 4, 1},
              .block = {256, 1, 1},
              .shared_bytes = 1024,
+             .registers = 40,
+             .static_shared_bytes = 128,
              .launches = 250,
              .timed = 8,
              .least_s = 0.0019,
@@ -71,13 +73,14 @@ TEST(GpuMemoryReport, OfTooManyOrWrongKernelsIsRefusedWithThePlace)
     kernels[0]["grid"] = {1, 0, 1};
     kernels[0]["block"] = {1, 1};
     kernels[0]["launches"] = 0;
+    kernels[0]["registers"] = 0;
     kernels[0]["expected"]["runs"] = 0;
     kernels[1]["name"] = "";
     kernels.push_back("x");
     std::vector<FieldError> errors;
     ObjectReader reader(wrong, "", errors);
     read_gpu_memory_report(reader, errors);
-    for (const char* field : {"grid", "block", "launches", "expected.runs"})
+    for (const char* field : {"grid", "block", "launches", "registers", "expected.runs"})
         EXPECT_THAT(errors, Contains(Field(&FieldError::field, std::string("gpus[0].jobs[1].kernels[0].") + field)));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[1].name")));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[2]")));

@@ -160,7 +160,7 @@ class CycleMaker {
         RouteRequest request = networks_.request();
         ++kinds_;
         if (chance(0.4)) request.project = "biology";
-        if (chance(0.2)) request.quota.most_units = whole(1, 20);
+        if (chance(0.2)) request.quota.max_units = whole(1, 20);
         if (chance(0.1)) request.is_probe = true;
         request.owner = chance(0.5) ? "tok_ada" : "";
         if (chance(0.4)) take_known_run(request, cycle);

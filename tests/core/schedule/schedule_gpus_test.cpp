@@ -75,7 +75,7 @@ TEST_F(SharedGpuTest, JobsOfOneCycleAreSentApartWhereTheyHurtEachOther)
     EXPECT_EQ(places_of(decide()), (std::vector<std::string>{"alpha", "alpha"})) << "sooner than alone at beta";
 }
 
-TEST_F(SharedGpuTest, WhoSharesWithOneOfItsCycleIsPromisedSo)
+TEST_F(SharedGpuTest, WhoSharesWithOneOfItsCycleIsPredictedSo)
 {
     know_pair(0.5);
     unit_types_.pop_back();

@@ -63,7 +63,7 @@ def test_a_loop_is_like_operators_of_its_class(tmp_path, name, like):
     total = sum(loop["share"] for loop in code["loops"]) + code["others"]
     assert abs(total - result["remainder"]["memory"] - result["remainder"]["compute"]) < 0.01, code
     for loop in code["loops"]:
-        assert 0 <= loop["likeness"] <= 1 and loop["file"]
+        assert 0 <= loop["similarity"] <= 1 and loop["file"]
         assert not loop["mix"] or abs(sum(loop["mix"].values()) - 1) < 0.01
 
 
@@ -101,7 +101,7 @@ def test_matched_loops_stand_for_the_remainder_with_their_similarity(tmp_path):
     assert ended.returncode == 0, ended.stderr
     result = json.loads(report.read_text())
     standing = [use for use in result["operators"] if use.get("remainder") in ("memory", "compute")]
-    assert any(use["id"] in BYTES and 0.6 < use["likeness"] < 1 and use["share"] > 0.3 for use in standing), standing
+    assert any(use["id"] in BYTES and 0.6 < use["similarity"] < 1 and use["share"] > 0.3 for use in standing), standing
 
 
 def test_a_program_that_is_deleted_while_it_runs_is_looked_at(tmp_path):

@@ -191,7 +191,7 @@ TEST_F(Calendar, NothingIsReservedDuringAMaintenance)
 TEST_F(Calendar, AProjectReservesWithinWhatItMayTake)
 {
     add_alpha(4);
-    sql("INSERT INTO project (name, most_units, centers, changed_by) VALUES ('p', 2, '{beta}', 'x')");
+    sql("INSERT INTO project (name, max_units, centers, changed_by) VALUES ('p', 2, '{beta}', 'x')");
 
     const Result<AdvanceReservation> refused = reserve("p", 3, 0s, 60s);
 
@@ -204,7 +204,7 @@ TEST_F(Calendar, AProjectHoldsNoMoreByAllItsReservationsThanItMay)
 {
     add_alpha(10);
     add_center("beta", 10);
-    sql("INSERT INTO project (name, most_units, changed_by) VALUES ('p', 4, 'x')");
+    sql("INSERT INTO project (name, max_units, changed_by) VALUES ('p', 4, 'x')");
     ASSERT_TRUE(reserve("p", 3, 3600s, 7200s));
 
     const Result<AdvanceReservation> elsewhere = reserve("p", 2, 1800s, 5400s, "tok_admin", "beta");

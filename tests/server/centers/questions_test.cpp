@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const std::vector<OperatorNeed> kNeeds{{"op1", false}, {"mine", true}};
 /// For those that do not answer. Whoever answers is heard within it, on a busy machine, too.
-constexpr std::chrono::seconds kSilence = 8s;
+constexpr std::chrono::seconds kQuestionWait = 8s;
 
 TEST(CenterQuestions, AreAnsweredByTheAgentItself)
 {
@@ -32,7 +32,7 @@ TEST(CenterQuestions, AreAnsweredByTheAgentItself)
     const std::vector<CenterAnswer> answers = asked.get().value();
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0].center, "alpha");
-    EXPECT_EQ(answers[0].silence, "");
+    EXPECT_EQ(answers[0].no_answer, "");
     EXPECT_EQ(answers[0].able.at(0).name, "u2");
     EXPECT_EQ(answers[0].able.at(0).free_count, 7);
     EXPECT_EQ(answers[0].unable.at(0).reason, "does not offer mine");
@@ -52,15 +52,15 @@ TEST(CenterQuestions, WhoDoesNotAnswerIsNamedWithTheReason)
     server.store.sql("UPDATE center SET state = 'suspect' WHERE name = 'gamma'");
     CenterQuestions questions(server.store.database());
 
-    auto asked = server.io.spawn(questions.ask({}, kNeeds, kSilence));
+    auto asked = server.io.spawn(questions.ask({}, kNeeds, kQuestionWait));
     old_agent.expect<link::UnitTypesQuery>();
     old_agent.send(link::Ack{old_agent.last_id(), Error{Errc::kInvalid, "unknown message type"}});
 
     const std::vector<CenterAnswer> answers = asked.get().value();
     ASSERT_EQ(answers.size(), 3U);
-    EXPECT_EQ(answers[0].silence, "it did not answer within 8 s");
-    EXPECT_THAT(answers[1].silence, HasSubstr("does not know this question"));
-    EXPECT_EQ(answers[2].silence, "the center is not connected: suspect");
+    EXPECT_EQ(answers[0].no_answer, "it did not answer within 8 s");
+    EXPECT_THAT(answers[1].no_answer, HasSubstr("does not know this question"));
+    EXPECT_EQ(answers[2].no_answer, "the center is not connected: suspect");
 }
 
 TEST(CenterQuestions, NobodyAnswersForAnotherCenter)
@@ -74,11 +74,11 @@ TEST(CenterQuestions, NobodyAnswersForAnotherCenter)
     other.greet();
     CenterQuestions questions(server.store.database());
 
-    auto asked = server.io.spawn(questions.ask({"alpha"}, kNeeds, kSilence));
+    auto asked = server.io.spawn(questions.ask({"alpha"}, kNeeds, kQuestionWait));
     const auto query = agent.expect<link::UnitTypesQuery>();
     other.send_and_wait(link::UnitTypesAnswer{query.query_id, {{"u1", 1, 1}}, {}});
 
-    EXPECT_EQ(asked.get().value().at(0).silence, "it did not answer within 8 s");
+    EXPECT_EQ(asked.get().value().at(0).no_answer, "it did not answer within 8 s");
 }
 
 TEST(CatalogChange, SaysWhatMakesOldMeasurementsDoubtful)

@@ -15,7 +15,7 @@ inline Json dense_profile()
         {"id": "dgemm", "parameters": {"m": 64, "n": 64, "k": 64}, "count": 20, "share": 0.1},
         {"id": "unheard_of", "parameters": {}, "count": 1, "share": 0.05}],
         "remainder": {"memory": 0.1, "waiting": 0.05,
-            "code": {"loops": [{"file": "solver", "offset": 16, "share": 0.1, "operator": "spmv", "likeness": 0.8}]}}, "coverage": 0.85, "wall_s": 2.5,
+            "code": {"loops": [{"file": "solver", "offset": 16, "share": 0.1, "operator": "spmv", "similarity": 0.8}]}}, "coverage": 0.85, "wall_s": 2.5,
         "unmatched": [{"symbol": "dtrsm_", "calls": 7, "share": 0.03}]})");
 }
 

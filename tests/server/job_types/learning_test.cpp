@@ -47,16 +47,16 @@ TEST_F(Learning, AProfiledRunIsWhatRunsElsewhereArePredictedFrom)
     const Json winner = decision["candidates"][0];
 
     EXPECT_EQ(shown(first)["run_s"], 2.5) << "what the profiler did beside the program is not in it";
-    EXPECT_EQ(sql("SELECT actual_run_s FROM run_prediction WHERE job_id = '" + first.value + "'"), "2.5");
+    EXPECT_EQ(sql("SELECT actual_run_s FROM prediction WHERE job_id = '" + first.value + "'"), "2.5");
     EXPECT_EQ(sql("SELECT run_s FROM attempt WHERE job_id = '" + first.value + "'"), "4") << "its units were held";
     // 80 % products, twice as slow; 5 % waiting, the same; 15 % without an operator, as the mean.
-    EXPECT_NEAR(winner["correction"]["promised_s"].get<double>(), 2.5 * (0.8 * 2 + 0.05 + 0.15 * 2), 1e-9);
+    EXPECT_NEAR(winner["correction"]["raw_prediction_s"].get<double>(), 2.5 * (0.8 * 2 + 0.05 + 0.15 * 2), 1e-9);
     EXPECT_EQ(winner["rungs"][0]["rung"], "reference");
     EXPECT_THAT(winner["rungs"][0]["text"].get<std::string>(), HasSubstr("alpha/core"));
-    EXPECT_EQ(sql("SELECT promise_basis FROM run_prediction WHERE job_id = '" + second.value + "'"), "reference");
+    EXPECT_EQ(sql("SELECT raw_prediction_basis FROM prediction WHERE job_id = '" + second.value + "'"), "reference");
 }
 
-TEST_F(Learning, TheLedgersPromisesHaveAKnownRunAsItsPlaceTakesIt)
+TEST_F(Learning, TheLedgersRawPredictionsHaveAKnownRunAsItsPlaceTakesIt)
 {
     add_measurement(unit_type_, 0.01);
     add_measurement(add_center("beta"), 0.01);
@@ -69,9 +69,9 @@ TEST_F(Learning, TheLedgersPromisesHaveAKnownRunAsItsPlaceTakesIt)
     sql("UPDATE job SET metered = true");
     route();
     const Json winner = get("/jobs/" + job.value + "/placement")["decision"]["candidates"][0];
-    const double kept_s = std::stod(sql("SELECT promised_s FROM run_prediction WHERE job_id = '" + job.value + "'"));
+    const double kept_s = std::stod(sql("SELECT raw_prediction_s FROM prediction WHERE job_id = '" + job.value + "'"));
 
-    EXPECT_NEAR(winner["correction"]["promised_s"].get<double>(), 2.5, 1e-9);
+    EXPECT_NEAR(winner["correction"]["raw_prediction_s"].get<double>(), 2.5, 1e-9);
     EXPECT_LT(kept_s, 2.35) << "else beta would be taken to be faster than its probes say";
     EXPECT_NEAR(winner["prediction"]["run_s"].get<double>(), kept_s, 0.1);
 }
@@ -91,7 +91,7 @@ TEST_F(Learning, WhatAProgramComputesInItsOwnThreadsGoesAsProbesWithOneThreadDo)
         sql("UPDATE job SET metered = true");
         route();
         const Json decision = get("/jobs/" + job.value + "/placement")["decision"];
-        return decision["candidates"][0]["correction"]["promised_s"].get<double>();
+        return decision["candidates"][0]["correction"]["raw_prediction_s"].get<double>();
     };
 
     // One thread was never measured: at best each core does half of what both do, 0.03 s.

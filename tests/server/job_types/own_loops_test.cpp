@@ -40,24 +40,38 @@ class OwnLoopsOfTypes : public JobsFixture {
     }
 };
 
-TEST_F(OwnLoopsOfTypes, StandWithTheTypeOfTheJobWithTheirShareAndLikeness)
+TEST_F(OwnLoopsOfTypes, StandWithTheTypeOfTheJobWithTheirShareAndSimilarity)
 {
     const Json type = learned_from(profile_with_loops(Json::parse(R"([
-        {"file": "solver", "offset": 80, "share": 0.1, "operator": null, "likeness": 0.4, "mix": {"integer": 1}},
-        {"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "likeness": 0.8, "stand_in": "spmv"}])")));
+        {"file": "solver", "offset": 80, "share": 0.1, "operator": null, "similarity": 0.4, "mix": {"integer": 1}},
+        {"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "similarity": 0.8, "stand_in": "spmv"}])")));
 
     EXPECT_EQ(type["own_loops"], Json::parse(R"([
-        {"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "likeness": 0.8},
-        {"file": "solver", "offset": 80, "share": 0.1, "operator": null, "likeness": 0.4}])"));
+        {"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "similarity": 0.8},
+        {"file": "solver", "offset": 80, "share": 0.1, "operator": null, "similarity": 0.4}])"));
     EXPECT_EQ(Json::parse(call(net::Method::kGet, "/job-types").body)["items"][0], type);
+}
+
+TEST_F(OwnLoopsOfTypes, AreReadFromProfilesOfTheVersionBefore)
+{
+    const Json type = learned_from(profile_with_loops(
+        Json::parse(R"([{"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "likeness": 0.8}])")));
+
+    const Json loops = Json::parse(R"([
+        {"file": "solver", "offset": 16, "share": 0.3, "operator": "spmv", "similarity": 0.8}])");
+    EXPECT_EQ(type["own_loops"], loops);
+    sql("UPDATE job_type SET own_loops = replace(own_loops::text, 'similarity', 'likeness')::jsonb");
+    EXPECT_EQ(Json::parse(call(net::Method::kGet, "/job-types/own").body)["own_loops"], loops)
+        << "as a replica of the version before keeps them";
 }
 
 TEST_F(OwnLoopsOfTypes, AreTwentyAtMostAndNoNonsense)
 {
-    Json loops = Json::parse(R"([7, null, {"file": 1}, {"file": "a", "offset": -1, "share": 0.5, "likeness": 1},
-                                 {"file": "a", "offset": 1, "share": 7, "likeness": 1}])");
+    Json loops = Json::parse(R"([7, null, {"file": 1}, {"file": "a", "offset": -1, "share": 0.5, "similarity": 1},
+                                 {"file": "a", "offset": 1, "share": 7, "similarity": 1}])");
     for (int i = 0; i < 30; ++i)
-        loops.push_back({{"file", "own"}, {"offset", i}, {"share", 0.001 * i}, {"operator", "sort"}, {"likeness", 1}});
+        loops.push_back(
+            {{"file", "own"}, {"offset", i}, {"share", 0.001 * i}, {"operator", "sort"}, {"similarity", 1}});
 
     const Json own = learned_from(profile_with_loops(std::move(loops)))["own_loops"];
 

@@ -40,7 +40,7 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
     EXPECT_EQ(job_json(bad)["attempt"]["cause"], "outputs_failed");
     EXPECT_EQ(job_json(bad)["end_reason"], end.detail);
     EXPECT_EQ(job_json(bad)["exit_code"], nullptr);
-    EXPECT_EQ(sql("SELECT p.outcome FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
+    EXPECT_EQ(sql("SELECT p.outcome FROM prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
                   bad.value + "'"),
               "failed");
 }
@@ -48,9 +48,8 @@ TEST_F(Attempts, TellWhatTheyHaveStored)
 TEST_F(Attempts, TellStagingFromTheTimeOfTheProgram)
 {
     const auto run_s_of = [&](const JobId& job) {
-        return sql(
-            "SELECT p.actual_run_s FROM run_prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
-            job.value + "'");
+        return sql("SELECT p.actual_run_s FROM prediction p JOIN attempt a ON a.id = p.attempt_id WHERE a.job_id = '" +
+                   job.value + "'");
     };
     AttemptEnd end = exited(0); // after 1.5 s
     end.staging = {.in_s = 0.5, .in_bytes = 48213, .in_cached_bytes = 213, .out_s = 0.25, .out_bytes = 7};

@@ -86,9 +86,9 @@ TEST_F(Attempts, GoWhereTheCentersOwnQueueIsShort)
 
     tell("alpha", std::chrono::hours(1));
     EXPECT_EQ(center_of_new_job(), "beta") << "other people's jobs hold alpha";
-    EXPECT_EQ(sql("SELECT max(free_s) < 1 FROM run_prediction"), "t");
+    EXPECT_EQ(sql("SELECT max(free_s) < 1 FROM prediction"), "t");
     EXPECT_EQ(center_of_new_job({{"units", {{"center", "alpha"}}}}), "alpha");
-    EXPECT_EQ(sql("SELECT max(free_s) BETWEEN 3500 AND 3600 FROM run_prediction"), "t")
+    EXPECT_EQ(sql("SELECT max(free_s) BETWEEN 3500 AND 3600 FROM prediction"), "t")
         << "a start after the queue is as expected: what starts take beyond that is not learned from it";
 
     tell("alpha", std::nullopt);
@@ -190,7 +190,7 @@ TEST_F(Attempts, CostNoMoreThanTheTimeSinceTheirOrderWasSent)
     EXPECT_GE(kept, 10);
     EXPECT_LT(kept, 60) << "by our own clock";
     EXPECT_EQ(
-        sql("SELECT a.run_s < 60 AND p.actual_run_s < 60 FROM attempt a JOIN run_prediction p ON p.attempt_id = a.id"),
+        sql("SELECT a.run_s < 60 AND p.actual_run_s < 60 FROM attempt a JOIN prediction p ON p.attempt_id = a.id"),
         "t");
 }
 

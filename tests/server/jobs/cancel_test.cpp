@@ -64,7 +64,7 @@ TEST_F(Cancelling, HasItsTimesFromAfterItGotTheJob)
     EXPECT_EQ(cancelled.get().status, 202);
     EXPECT_EQ(sql("SELECT closed_at >= created_at FROM attempt"), "t");
     EXPECT_EQ(sql("SELECT started_at IS NULL FROM attempt"), "t") << "it never ran";
-    EXPECT_EQ(sql("SELECT actual_wait_s IS NULL FROM run_prediction"), "t") << "nor is it known how long it would wait";
+    EXPECT_EQ(sql("SELECT actual_wait_s IS NULL FROM prediction"), "t") << "nor is it known how long it would wait";
     EXPECT_EQ(sql("SELECT j.state_changed_at >= a.created_at AND j.ended_at >= a.created_at FROM job j, attempt a"),
               "t");
     EXPECT_EQ(sql("SELECT string_agg(state, ' ' ORDER BY at) FROM job_event"), "queued placed cancelled");

@@ -158,17 +158,18 @@ TEST_F(LearnedGpuPairs, OfJobsWithoutATypeOfTheirOwnAreKnownByTheirProgram)
     EXPECT_NE(orders_[0].gpu_kind, orders_[2].gpu_kind);
 }
 
-TEST_F(LearnedGpuPairs, AreLearnedWithoutWhatThePromiseAlreadyCountedForNeighbours)
+TEST_F(LearnedGpuPairs, AreLearnedWithoutWhatTheRawPredictionAlreadyCountedForNeighbours)
 {
     const JobId job = start("solve");
     shares_with(job, "");
-    sql("UPDATE run_prediction SET promised_s = 20, promised_low_s = 20, promised_high_s = 20, gpu_slowdown = 2 "
+    sql("UPDATE prediction SET raw_prediction_s = 20, raw_prediction_low_s = 20, raw_prediction_high_s = 20, "
+        "gpu_slowdown = 2 "
         "WHERE job_id = '" +
         job.value + "'");
 
     finish(job, 10);
 
-    EXPECT_EQ(sql("SELECT pace FROM gpu_sharing_run"), "1") << "10 s were promised for it alone";
+    EXPECT_EQ(sql("SELECT pace FROM gpu_sharing_run"), "1") << "10 s were predicted for it alone";
 }
 
 TEST_F(LearnedGpuPairs, AreTaughtByNothingThatIsNotKnownForSure)
@@ -206,8 +207,10 @@ TEST_F(LearnedGpuPairs, CostNoJobItsEndWhereTheyCannotBeKept)
 TEST_F(LearnedGpuPairs, AreOfTheNewestRunsOnly)
 {
     run_alone("solve", 10);
-    sql("INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, unit_count, promise_basis, "
-        "pace, together_share) SELECT kind, kind_class, beside, beside_class, unit_type_id, unit_count, promise_basis, "
+    sql("INSERT INTO gpu_sharing_run (kind, kind_class, beside, beside_class, unit_type_id, unit_count, "
+        "raw_prediction_basis, "
+        "pace, together_share) SELECT kind, kind_class, beside, beside_class, unit_type_id, unit_count, "
+        "raw_prediction_basis, "
         "pace, together_share FROM gpu_sharing_run, generate_series(1, 30)");
     run_alone("stream", 10);
     run_alone("solve", 12);

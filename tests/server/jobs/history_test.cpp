@@ -39,7 +39,7 @@ class History : public JobsFixture {
     void learn()
     {
         const std::int64_t ended =
-            std::stoll(sql("SELECT count(*) FROM run_prediction WHERE outcome = 'succeeded' AND run_s > 0"));
+            std::stoll(sql("SELECT count(*) FROM prediction WHERE outcome = 'succeeded' AND run_s > 0"));
         ASSERT_TRUE(test::eventually([&] {
             reload_catalog();
             const RouteKnowledge& known = catalog_.get()->knowledge;
@@ -75,7 +75,7 @@ class History : public JobsFixture {
     }
 };
 
-TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
+TEST_F(History, AUnitTypeThatTakesTwiceItsRawPredictionIsPredictedSoAndLosesJobs)
 {
     add_operators();
     add_measurement(add_center("alpha"), 0.02); // raw prediction: 2.1 s
@@ -100,8 +100,9 @@ TEST_F(History, AUnitTypeThatTakesTwiceItsPromiseIsPredictedSoAndLosesJobs)
     EXPECT_LT(chosen["prediction"]["low_s"].get<double>(), 3.1);
     EXPECT_GT(chosen["prediction"]["high_s"].get<double>(), 3.1);
     EXPECT_EQ(chosen["correction"]["job_count"], 10);
-    EXPECT_NEAR(chosen["correction"]["promised_s"].get<double>(), 3.1, 1e-6) << "trust is judged by what was promised";
-    EXPECT_EQ(sql("SELECT round(avg(promised_s)::numeric, 3) FROM run_prediction p JOIN unit_type u ON "
+    EXPECT_NEAR(chosen["correction"]["raw_prediction_s"].get<double>(), 3.1, 1e-6)
+        << "trust is judged by raw predictions";
+    EXPECT_EQ(sql("SELECT round(avg(raw_prediction_s)::numeric, 3) FROM prediction p JOIN unit_type u ON "
                   "u.id = p.unit_type_id JOIN center c ON c.id = u.center_id WHERE c.name = 'alpha'"),
               "2.100");
 }
@@ -233,8 +234,8 @@ TEST_F(History, WhatAJobMovesItselfIsNotTakenForItsProgramsTime)
 
     EXPECT_NEAR(winner_of(again)["prediction"]["run_s"].get<double>(), 50, 1) << "not 80: they are moved once";
     EXPECT_NEAR(winner_of(without)["prediction"]["run_s"].get<double>(), 20, 1);
-    EXPECT_NEAR(std::stod(sql("SELECT max(transfers_s) FROM run_prediction")), 30, 1);
-    EXPECT_EQ(std::stod(sql("SELECT transfers_s FROM run_prediction WHERE job_id = '" + without.value + "'")), 0);
+    EXPECT_NEAR(std::stod(sql("SELECT max(transfers_s) FROM prediction")), 30, 1);
+    EXPECT_EQ(std::stod(sql("SELECT transfers_s FROM prediction WHERE job_id = '" + without.value + "'")), 0);
 }
 
 TEST_F(History, AFasterNetworkThanPredictedLeavesAProgramSomeTime)
@@ -243,7 +244,7 @@ TEST_F(History, AFasterNetworkThanPredictedLeavesAProgramSomeTime)
     for (int i = 0; i < 4; ++i) {
         const JobId id = submit(unknown_job("alpha"));
         route();
-        sql("UPDATE run_prediction SET transfers_s = 30 WHERE job_id = '" + id.value + "'");
+        sql("UPDATE prediction SET transfers_s = 30 WHERE job_id = '" + id.value + "'");
         end(id, 10);
     }
 
@@ -279,7 +280,7 @@ TEST_F(History, AJobThatOnlyAsksForTimeIsPredictedByWhatItsSubmitterUsuallyUsesO
     EXPECT_LE(longer["prediction"]["high_s"].get<double>(), 9000);
     EXPECT_NE(longer["run_basis"].get<std::string>().find("% of the time asked for ("), std::string::npos)
         << longer["run_basis"];
-    EXPECT_EQ(sql("SELECT asked_s FROM run_prediction WHERE job_id = '" + long_job.value + "'"), "9000");
+    EXPECT_EQ(sql("SELECT asked_s FROM prediction WHERE job_id = '" + long_job.value + "'"), "9000");
 }
 
 TEST_F(History, WhatWasEndedAtItsLimitTeachesOnlyHowMuchIsAskedFor)
@@ -307,8 +308,8 @@ TEST_F(History, OfRunsItIsKnownWhatOthersWereExpectedToMakeOfThem)
     add_center("alpha");
     const JobId job = submit(unknown_job());
     route();
-    EXPECT_EQ(sql("SELECT host_slowdown || ' ' || gpu_slowdown FROM run_prediction"), "1 1");
-    sql("UPDATE run_prediction SET host_slowdown = 2, gpu_slowdown = 1.5");
+    EXPECT_EQ(sql("SELECT host_slowdown || ' ' || gpu_slowdown FROM prediction"), "1 1");
+    sql("UPDATE prediction SET host_slowdown = 2, gpu_slowdown = 1.5");
     end(job, 60);
     learn_runs(1);
 
@@ -322,7 +323,7 @@ TEST_F(History, TheUsualLimitIsNobodysWord)
 
     learn_runs(1);
 
-    EXPECT_EQ(sql("SELECT asked_s FROM run_prediction"), "0");
+    EXPECT_EQ(sql("SELECT asked_s FROM prediction"), "0");
     EXPECT_FALSE(catalog_.get()->knowledge.runs->asked_time("mystery", {}, 600).share);
 }
 

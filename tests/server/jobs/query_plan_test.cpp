@@ -104,7 +104,7 @@ TEST_F(QueryPlans, UseAnIndexOnEveryTableThatGrows)
         return sql("SELECT idx_scan > 0 FROM pg_stat_user_tables WHERE relname = 'job_output'") == "t";
     })) << "the counts did not arrive";
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
-                  "('job', 'attempt', 'job_output', 'placement', 'run_prediction') OR relname ~ "
+                  "('job', 'attempt', 'job_output', 'placement', 'prediction') OR relname ~ "
                   "'^job_event_(2|other)')"),
               "");
 }

@@ -44,7 +44,7 @@ TEST_F(Quotas, BoundTheJobsOfATokenThatWait)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::kTooMany);
     EXPECT_EQ(refused.error().detail,
-              "this token has 3 jobs that wait, and may have 3 (most_queued_of_token): submit more when some have "
+              "this token has 3 jobs that wait, and may have 3 (max_queued_of_token): submit more when some have "
               "started, or cancel some");
     EXPECT_TRUE(submit_to(jobs, "bob")) << "others are not held up";
     EXPECT_EQ(sql("SELECT count(*) FROM job"), "4");
@@ -109,7 +109,7 @@ TEST_F(Quotas, BoundTheBytesThatAreStored)
 
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Errc::kTooMany);
-    EXPECT_NE(refused.error().detail.find("may take 3 MiB (most_stored_mib_of_token)"), std::string::npos)
+    EXPECT_NE(refused.error().detail.find("may take 3 MiB (max_stored_mib_of_token)"), std::string::npos)
         << refused.error().detail;
 }
 
@@ -216,7 +216,7 @@ TEST_F(Quotas, AreAnsweredWith429AndTheReason)
     const net::Response repeated = call(net::Method::kPost, "/jobs", spec().dump(), {{"Idempotency-Key", "k"}});
 
     EXPECT_EQ(refused.status, 429) << refused.body;
-    EXPECT_NE(refused.body.find("most_queued_of_token"), std::string::npos) << refused.body;
+    EXPECT_NE(refused.body.find("max_queued_of_token"), std::string::npos) << refused.body;
     EXPECT_EQ(repeated.status, 201) << "a repeat gets its answer";
     std::swap(router, router_);
 }

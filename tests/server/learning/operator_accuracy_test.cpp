@@ -27,7 +27,7 @@ Json products_profile(std::int64_t count, double share)
 Json profile_of_unlike_parts()
 {
     Json profile = products_profile(50, 0.4);
-    profile["operators"][0]["likeness"] = 0.75;
+    profile["operators"][0]["similarity"] = 0.75;
     Json rest = profile["operators"][0];
     rest["parameters"]["m"] = 512;
     rest["remainder"] = "compute";
@@ -113,7 +113,7 @@ TEST_F(OperatorLedger, IsByOperatorAndUnitTypeOverAllRuns)
     EXPECT_EQ(count_of("unit_type=alpha/gpu"), 0U);
 }
 
-TEST_F(OperatorLedger, SaysWhereNothingWasPromised)
+TEST_F(OperatorLedger, SaysWhereNothingWasPredicted)
 {
     const JobId job = finish(products_profile(50, 0.6));
 
@@ -148,7 +148,7 @@ TEST_F(OperatorLedger, LeavesOutWhatStandsForUncountedWorkAndKeepsHowAlikeCallsA
     EXPECT_EQ(row_count(), "1");
     const Json one = get("/predictions:operators")["items"][0];
     EXPECT_EQ(one["size_count"], 1);
-    EXPECT_NEAR(one["likeness"].get<double>(), 0.75, 1e-9);
+    EXPECT_NEAR(one["similarity"].get<double>(), 0.75, 1e-9);
     const Json work = get("/jobs/" + job.value + "/operators");
     ASSERT_EQ(work["operators"].size(), 2U) << work.dump();
     for (const Json& use : work["operators"])
@@ -178,7 +178,7 @@ TEST_F(OperatorLedger, CanBeReadWhateverOneJobWrites)
     add_measurement(unit_type_, 0.01);
     finish(products_profile(50, 0.6));
     Json unlike = products_profile(50, 1e-5);
-    unlike["operators"][0]["likeness"] = 1e-320; // its product with the time is no figure
+    unlike["operators"][0]["similarity"] = 1e-320; // its product with the time is no figure
     finish(unlike);
     finish(products_profile(1'000'000'000'000, 1e-320)); // nor is the quotient of these times
 

@@ -36,7 +36,7 @@ class Predictions : public JobsFixture {
     /// A column of the job's only prediction, as PostgreSQL writes it; empty for NULL.
     std::string column(const JobId& job, const std::string& expression) const
     {
-        return sql("SELECT " + expression + " FROM run_prediction WHERE job_id = '" + job.value + "'");
+        return sql("SELECT " + expression + " FROM prediction WHERE job_id = '" + job.value + "'");
     }
     AttemptEnd exited(std::int64_t code, double run_s) const
     {
@@ -60,8 +60,9 @@ TEST_F(Predictions, StandBesideEachPlacement)
     EXPECT_EQ(column(job, "attempt_id"), attempt_of(job).value);
     EXPECT_EQ(column(job, "unit_type_id"), unit_type_);
     EXPECT_EQ(column(job, "job_type"), "products");
-    EXPECT_EQ(column(job, "round(promised_s::numeric, 6)"), "1.100000") << "0.1 s of start-up, 100 times 10 ms";
-    EXPECT_EQ(column(job, "promised_low_s <= promised_s AND promised_s <= promised_high_s"), "t");
+    EXPECT_EQ(column(job, "round(raw_prediction_s::numeric, 6)"), "1.100000") << "0.1 s of start-up, 100 times 10 ms";
+    EXPECT_EQ(column(job, "raw_prediction_low_s <= raw_prediction_s AND raw_prediction_s <= raw_prediction_high_s"),
+              "t");
     EXPECT_EQ(column(job, "run_s > 0 AND low_s <= run_s AND run_s <= high_s"), "t");
     EXPECT_EQ(column(job, "ended_at IS NULL AND outcome = '' AND actual_run_s IS NULL"), "t");
 }
@@ -96,7 +97,7 @@ TEST_F(Predictions, CostInProportionToTheirTimeWhereTheirUnitsHaveLeftTheCatalog
 {
     const JobId job = place();
     ASSERT_TRUE(report_start(job));
-    sql("UPDATE run_prediction SET cost = 3, run_s = 2");
+    sql("UPDATE prediction SET cost = 3, run_s = 2");
     sql("UPDATE unit_type SET active = false");
     reload_catalog();
 
@@ -154,7 +155,7 @@ TEST_F(Predictions, AreCalibratedForATokenTwiceAtOnce)
     add_learning_routes(api_, learning);
     const auto status = [this] { return call(net::Method::kGet, "/predictions:calibration").status; };
     ASSERT_EQ(status(), 200);
-    LockedTable table(database_, "run_prediction");
+    LockedTable table(database_, "prediction");
     auto first = std::async(std::launch::async, status);
     auto second = std::async(std::launch::async, status);
     const bool both_wait = test::eventually([&] { return sql(kCountLockWaits) == "2"; });
@@ -294,7 +295,7 @@ TEST_F(Predictions, AreNotMadeForProbes)
     route();
 
     EXPECT_EQ(state_of(job), "placed");
-    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction"), "0");
+    EXPECT_EQ(sql("SELECT count(*) FROM prediction"), "0");
 }
 
 TEST_F(Predictions, QuarantinedCentersTakeProbesOnly)

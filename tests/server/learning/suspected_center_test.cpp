@@ -45,7 +45,7 @@ class SuspectedCenter : public testing::Test {
                         "FROM unit_type WHERE name = $3",
                         attempt, job, ended.unit_type, ended.outcome == "lost" ? "lost" : "exited");
                     transaction.exec_params(
-                        "INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, "
+                        "INSERT INTO prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, "
                         "ended_at, outcome) SELECT $1, $2, 't', id, 1, now() - interval '5 seconds', $4 "
                         "FROM unit_type WHERE name = $3",
                         attempt, job, ended.unit_type, ended.outcome);

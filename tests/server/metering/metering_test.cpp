@@ -61,11 +61,11 @@ TEST_F(Metering, WrongQuestionsAreTheCallersFault)
     }
 }
 
-TEST_F(Metering, JobsThatRunSlowerThanPromisedLowerTheScoresOfTheirUnits)
+TEST_F(Metering, JobsThatRunSlowerThanPredictedLowerTheScoresOfTheirUnits)
 {
     ASSERT_TRUE(service_.seed(shipped_policies()));
     measure("dgemm", 0.1, 1e-15);
-    // Twenty jobs of one type on u1, three times slower than promised, and twenty on u2 as promised.
+    // Twenty jobs of one type on u1, three times slower than predicted, and twenty on u2 as predicted.
     for (const auto& [unit_type, actual_s] : {std::pair{"u1", 30.0}, std::pair{"u2", 10.0}}) {
         for (int i = 0; i < 20; ++i)
             run_job(unit_type, 10, actual_s);

@@ -148,7 +148,7 @@ TEST_F(OutputsApi, SaysWhereALargeOneLies)
     const net::Response response = get(job);
 
     EXPECT_EQ(response.status, 413);
-    EXPECT_THAT(response.body, HasSubstr("most_fetched_output_mib"));
+    EXPECT_THAT(response.body, HasSubstr("max_fetched_output_mib"));
     EXPECT_THAT(response.body, HasSubstr("https://h/results/a"));
     EXPECT_THAT(response.body, HasSubstr("job:" + job.value + "/out/a"));
     EXPECT_THAT(response.body, Not(HasSubstr("secret")));

@@ -52,9 +52,9 @@ class Retention : public JobsFixture {
     std::string rows_of(const JobId& job, const std::string& attempt)
     {
         std::string rows;
-        for (const char* table : {"attempt", "job_lesson", "kept_output"})
+        for (const char* table : {"attempt", "learning_queue", "kept_output"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE job_id = '" + job.value + "'");
-        for (const char* table : {"job_output", "attempt_output", "placement", "run_prediction", "attempt_profile",
+        for (const char* table : {"job_output", "attempt_output", "placement", "prediction", "attempt_profile",
                                   "operator_outcome", "attempt_gpu"})
             rows += sql("SELECT count(*) FROM " + std::string(table) + " WHERE attempt_id = '" + attempt + "'");
         return rows;
@@ -78,7 +78,7 @@ TEST_F(Retention, RemovesOldJobsWithAllThatHangsOnThem)
         "', 'GPU-1', 80, '{}', '{}')");
     sql("INSERT INTO operator_outcome (attempt_id, operator_id, parameters_key, unit_type_id, execution_count, "
         "actual_s, "
-        "basis, likeness) SELECT id, 'dgemm', 'm=1', unit_type_id, 1, 1, 'unknown', 1 FROM attempt WHERE id = '" +
+        "basis, similarity) SELECT id, 'dgemm', 'm=1', unit_type_id, 1, 1, 'unknown', 1 FROM attempt WHERE id = '" +
         attempt + "'");
     sql("INSERT INTO kept_output (job_id, path, center_id) VALUES ('" + old[0].value + "', 'a', 'ctr_a')");
     const JobId waits = job_in("queued");
@@ -309,8 +309,8 @@ TEST_F(Retention, ReadsNoTableFromEndToEnd)
         return sql("SELECT count(*) FROM pg_stat_user_tables WHERE relname = 'job' AND n_tup_del >= 2") == "1";
     }));
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND (relname IN "
-                  "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'run_prediction', "
-                  "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'job_lesson', 'kept_output', 'probe_run', "
+                  "('job', 'attempt', 'job_output', 'attempt_output', 'placement', 'prediction', "
+                  "'attempt_profile', 'operator_outcome', 'attempt_gpu', 'learning_queue', 'kept_output', 'probe_run', "
                   "'measurement', "
                   "'probe_finding', "
                   "'audit_log', "

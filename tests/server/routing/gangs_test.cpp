@@ -165,7 +165,7 @@ TEST_F(Gangs, OfManyMembersTheOldestStart)
 TEST_F(Gangs, KeepToTheirQuotaAsAWhole)
 {
     add_center("alpha", 4);
-    ASSERT_EQ(call(net::Method::kPut, "/projects/p", R"({"most_units": 2})").status, 200);
+    ASSERT_EQ(call(net::Method::kPut, "/projects/p", R"({"max_units": 2})").status, 200);
     reload_catalog();
     submit(spec({{"project", "p"}}));
     route();

@@ -54,7 +54,7 @@ TEST_F(Order, WithUnitsForAllEachGoesWhereItWouldGoAlone)
 
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         EXPECT_EQ(center_of(jobs[i]).value, center_id(i < 2 ? "alpha" : "beta"));
-        EXPECT_EQ(decision_of(jobs[i])["turn"], nullptr);
+        EXPECT_EQ(decision_of(jobs[i])["rank_text"], nullptr);
     }
 }
 
@@ -72,7 +72,7 @@ TEST_F(Order, TheShorterGoesFirstWhereUnitsAreScarce)
     route();
 
     EXPECT_EQ(running(), shorter.value);
-    EXPECT_EQ(decision_of(shorter)["turn"], "no. 1 of 2 waiting jobs that were decided together, by advantage");
+    EXPECT_EQ(decision_of(shorter)["rank_text"], "no. 1 of 2 waiting jobs that were decided together, by advantage");
     EXPECT_THAT(sql("SELECT cause FROM job_event WHERE state = 'placed' ORDER BY id DESC LIMIT 1"),
                 HasSubstr("no. 1 of 2 waiting jobs"));
     EXPECT_EQ(state_of(longer), "queued");

@@ -199,9 +199,9 @@ TEST_F(OutputsAsInputs, AreNoPartOfWhatTheProgramIsPredictedToTake)
     const JobId later = submit(body, ann_);
     route();
 
-    const std::string told = " FROM run_prediction WHERE job_id = '" + later.value + "'";
+    const std::string told = " FROM prediction WHERE job_id = '" + later.value + "'";
     EXPECT_NEAR(std::stod(sql("SELECT run_s" + told)), 20, 1);
-    EXPECT_NEAR(std::stod(sql("SELECT promised_s" + told)), 20, 1) << "which its actual time may be held against";
+    EXPECT_NEAR(std::stod(sql("SELECT raw_prediction_s" + told)), 20, 1) << "which its actual time may be held against";
     const Json placed = Json::parse(call(net::Method::kGet, "/jobs/" + later.value + "/placement").body);
     EXPECT_THAT(placed.dump(), HasSubstr("transfer"));
 

@@ -48,7 +48,7 @@ constexpr const char* kWatch = R"sql(
         at timestamptz;
     BEGIN
         SELECT project, gang INTO mine, gang_of_it FROM job WHERE id = NEW.job_id;
-        IF (SELECT most_units > 0 AND most_units < held_by(mine) FROM project WHERE name = mine) THEN
+        IF (SELECT max_units > 0 AND max_units < held_by(mine) FROM project WHERE name = mine) THEN
             INSERT INTO violation VALUES (moment, NEW.id || ' takes the units of ' || mine || ' to ' || held_by(mine));
         END IF;
         IF EXISTS (SELECT 1 FROM job WHERE gang <> '' AND project = mine AND gang = gang_of_it AND state = 'queued')
@@ -83,8 +83,8 @@ constexpr const char* kWatch = R"sql(
         INSERT INTO violation
         SELECT clock_timestamp(), 'the units of ' || p.name || ' are ' || sum(a.unit_count)
         FROM attempt a JOIN job j ON j.id = a.job_id JOIN project p ON p.name = j.project
-        WHERE a.state <> 'ended' AND p.most_units > 0
-        GROUP BY p.name, p.most_units HAVING sum(a.unit_count) > p.most_units;
+        WHERE a.state <> 'ended' AND p.max_units > 0
+        GROUP BY p.name, p.max_units HAVING sum(a.unit_count) > p.max_units;
         INSERT INTO violation
         SELECT clock_timestamp(), 'a part of gang ' || gang || ' has started'
         FROM job WHERE gang <> '' GROUP BY project, gang
@@ -164,7 +164,7 @@ class ReplicaRace : public JobsFixture, public ::testing::WithParamInterface<uns
     void set_quotas()
     {
         for (const char* project : {"p", "q"})
-            ASSERT_EQ(call(net::Method::kPut, std::string("/projects/") + project, R"({"most_units": 5})").status, 200);
+            ASSERT_EQ(call(net::Method::kPut, std::string("/projects/") + project, R"({"max_units": 5})").status, 200);
         reload_catalog();
     }
     /// Single jobs, and now and then a gang: three of one unit each, or two of two.

@@ -198,7 +198,7 @@ TEST_F(Routing, NewJobsDoNotWakeItWhileNoUnitIsFree)
     const auto passes = [this] {
         std::smatch found;
         const std::string text = metrics_.expose();
-        return std::regex_search(text, found, std::regex("fathom_routing_pass_seconds_count (\\d+)"))
+        return std::regex_search(text, found, std::regex("fathom_scheduling_cycle_seconds_count (\\d+)"))
                    ? std::stol(found[1])
                    : 0;
     };

@@ -112,13 +112,12 @@ TEST_F(RoutingWindows, WhatAJobDoesToMemoryIsKeptAndCountsForTheNextOne)
     Json body = dgemm_job();
     body["units"] = {{"count", 1}};
     const auto told_of = [&](const JobId& job) {
-        return sql(
-            "SELECT round(pressure::numeric, 1) || ' ' || (sensitivity > 0) FROM run_prediction WHERE job_id = '" +
-            job.value + "'");
+        return sql("SELECT round(pressure::numeric, 1) || ' ' || (sensitivity > 0) FROM prediction WHERE job_id = '" +
+                   job.value + "'");
     };
 
     const auto slowdown_of = [&](const JobId& job) {
-        return std::stod(sql("SELECT host_slowdown FROM run_prediction WHERE job_id = '" + job.value + "'"));
+        return std::stod(sql("SELECT host_slowdown FROM prediction WHERE job_id = '" + job.value + "'"));
     };
 
     const JobId first = submit(body);

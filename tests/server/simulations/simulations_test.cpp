@@ -100,7 +100,7 @@ TEST_F(Simulations, TakeTheNewestJobsAndSayThatThereWereMore)
     run_jobs(3);
 
     const Json answer =
-        Json::parse(ask(Json::parse(R"({"most_jobs": 2, "policy": "first_come", "policy_after": "fathom"})")).body);
+        Json::parse(ask(Json::parse(R"({"max_jobs": 2, "policy": "first_come", "policy_after": "fathom"})")).body);
 
     EXPECT_EQ(answer["job_count"], 2);
     EXPECT_TRUE(answer["is_cut"]);
@@ -136,7 +136,9 @@ TEST_F(Simulations, SayWhatIsWrongWithTheQuestion)
     };
     EXPECT_THAT(refusal("{}", 400), HasSubstr("must hold a change"));
     EXPECT_THAT(refusal(R"({"days": 91, "changes": []})", 400), HasSubstr("days"));
-    EXPECT_THAT(refusal(R"({"most_jobs": 20001, "changes": []})", 400), HasSubstr("most_jobs"));
+    EXPECT_THAT(refusal(R"({"max_jobs": 20001, "changes": []})", 400), HasSubstr("max_jobs"));
+    EXPECT_THAT(refusal(R"({"most_jobs": 20001, "changes": []})", 400), HasSubstr("must be between 1 and 20000"))
+        << "as the version before names it";
     EXPECT_THAT(refusal(R"({"policy": "best"})", 400), HasSubstr("policy"));
     EXPECT_THAT(refusal(R"({"surplus": 1})", 400), HasSubstr("surplus"));
     EXPECT_THAT(refusal(R"({"changes": [{"kind": "remove_center"}]})", 400), HasSubstr("changes[0].center"));

@@ -184,7 +184,7 @@ TEST(Migrations, RunsThatThereWereGetTheTimeThatWasAskedFor)
     ASSERT_TRUE(migrate_url(url, {all.begin(), all.end()}));
 
     EXPECT_EQ(run_sql(url, "SELECT string_agg(attempt_id || ' ' || asked_s, ',' ORDER BY attempt_id)"
-                           " FROM run_prediction"),
+                           " FROM prediction"),
               "asked 600,old 0,runs 700,silent 0,usual 0");
 }
 

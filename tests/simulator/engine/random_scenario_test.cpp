@@ -90,7 +90,7 @@ Scenario random_scenario(std::uint64_t seed)
         job.project = static_cast<std::uint32_t>(draw.index(workload.projects.size()));
         job.user = static_cast<std::uint32_t>(draw.index(workload.users.size()));
         if (draw.uniform() < 0.5) job.details = static_cast<std::uint32_t>(draw.index(workload.details.size()));
-        if (draw.uniform() < 0.3) job.most_units = static_cast<std::int32_t>(whole(draw, 1, 12));
+        if (draw.uniform() < 0.3) job.max_units = static_cast<std::int32_t>(whole(draw, 1, 12));
         if (draw.uniform() < 0.5) job.estimate_s = job.work * draw.uniform(0.5, 5);
         workload.jobs.push_back(job);
     }
@@ -126,7 +126,7 @@ void expect_valid_end(const Scenario& scenario, std::size_t job, const JobOutcom
     EXPECT_GT(outcome.end_s, outcome.start_s) << where;
     EXPECT_TRUE(fits(scenario, asked, outcome.unit_type)) << where;
     EXPECT_GE(outcome.unit_count, asked.unit_count) << where;
-    EXPECT_LE(outcome.unit_count, std::max(asked.unit_count, asked.most_units)) << where;
+    EXPECT_LE(outcome.unit_count, std::max(asked.unit_count, asked.max_units)) << where;
     EXPECT_GE(outcome.cost, 0) << where;
     for (const Closure& closure : scenario.network.centers[type.center].closures)
         EXPECT_FALSE(closure.from_s <= outcome.start_s && outcome.start_s < closure.to_s) << where;

@@ -78,7 +78,7 @@ Scenario everything()
         job.user = static_cast<std::uint32_t>(draw.index(4));
         if (draw.uniform() < 0.3) job.details = static_cast<std::uint32_t>(draw.index(6));
         job.unit_count = draw.uniform() < 0.3 ? 2 : 1;
-        if (draw.uniform() < 0.2) job.most_units = 8;
+        if (draw.uniform() < 0.2) job.max_units = 8;
         if (draw.uniform() < 0.5) job.estimate_s = job.work * draw.uniform(1, 4);
         workload.jobs.push_back(job);
     }

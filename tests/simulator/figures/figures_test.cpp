@@ -87,7 +87,7 @@ TEST(Figures, TimesAreFromArrivalOn)
     EXPECT_NEAR(all.p99_completion_s, 30 + 0.97 * 30, 1e-9);
     EXPECT_DOUBLE_EQ(all.mean_wait_s, 13.75);
     EXPECT_NEAR(all.p95_wait_s, 10 + 0.85 * 30, 1e-9);
-    EXPECT_DOUBLE_EQ(all.longest_wait_s, 40);
+    EXPECT_DOUBLE_EQ(all.max_wait_s, 40);
 }
 
 TEST(Figures, SlowdownIsOverTheShortestRunAnywhereButAtLeastTenSeconds)
@@ -97,7 +97,7 @@ TEST(Figures, SlowdownIsOverTheShortestRunAnywhereButAtLeastTenSeconds)
     const Figures all = run_of(scenario, {ended(100, 200), ended(16, 20)}).all;
 
     EXPECT_DOUBLE_EQ(all.mean_slowdown, 3);
-    EXPECT_DOUBLE_EQ(all.most_slowdown, 4);
+    EXPECT_DOUBLE_EQ(all.max_slowdown, 4);
     EXPECT_NEAR(all.p95_slowdown, 2 + 0.95 * 2, 1e-9);
 }
 
@@ -116,7 +116,7 @@ TEST(Figures, JobsOfManyCountsAreHeldAgainstTheirBestCount)
     scenario.network.unit_types = {unit_type(0, 8, {1})};
     scenario.network.unit_types[0].rates[0].speedups = {
         {1, 1}, {4, 4}, {8, 2}}; // more than four are in each other's way
-    scenario.workload.jobs[0].most_units = 8;
+    scenario.workload.jobs[0].max_units = 8;
 
     EXPECT_DOUBLE_EQ(run_of(scenario, {ended(0, 200)}).all.mean_slowdown, 2);
 }
@@ -265,7 +265,7 @@ TEST(Figures, AreNotNumbersWithoutJobsThatEnded)
     for (const double figure :
          {run.all.mean_completion_s, run.all.p99_completion_s, run.all.mean_wait_s, run.all.mean_slowdown,
           run.all.utilization, run.all.jain_projects, run.all.jain_jobs, run.all.mean_finish_time_fairness,
-          run.all.unfair_share, run.all.prediction_error, run.by_center[0].longest_wait_s})
+          run.all.unfair_share, run.all.prediction_error, run.by_center[0].max_wait_s})
         EXPECT_TRUE(std::isnan(figure));
     EXPECT_EQ(run.by_center[0].jobs, 0);
     EXPECT_EQ(run.all.cost, 0);

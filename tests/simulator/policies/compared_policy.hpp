@@ -174,7 +174,7 @@ class ComparedPolicy final : public Policy {
         request.project = scenario_->workload.projects[asked.project];
         request.operators = {{compared_operator(asked.job_type), fmt::format("n={}", job), 1, 1e6, 1e5}};
         request.units.min = asked.unit_count;
-        request.units.max = std::max(asked.unit_count, asked.most_units);
+        request.units.max = std::max(asked.unit_count, asked.max_units);
         if (request.units.max == request.units.min) request.units.count = asked.unit_count;
         request.transfer.now = moment_of(now_s);
         request.transfer.in_bytes = details.data_in_bytes;

@@ -128,7 +128,7 @@ TEST(OrderPolicy, AJobThatMayHaveMoreUnitsTakesNoMoreThanPay)
     scenario.network.unit_types[0].rates[0].speedups = {{1, 1}, {2, 1.8}, {4, 2.4}, {8, 2.6}};
     EXPECT_EQ(only(scenario).unit_count, 1);
 
-    scenario.workload.jobs[0].most_units = 8;
+    scenario.workload.jobs[0].max_units = 8;
     // Nothing has been busy for two weeks.
     scenario.workload.jobs.insert(scenario.workload.jobs.begin(), make_job(0, 1));
     scenario.workload.jobs[1].arrival_s = 14 * 86'400;

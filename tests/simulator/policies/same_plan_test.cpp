@@ -99,7 +99,7 @@ void add_workload(Draw& draw, Workload& workload)
         job.project = static_cast<std::uint32_t>(draw.index(projects));
         if (draw.uniform() < 0.4) job.details = static_cast<std::uint32_t>(draw.index(workload.details.size()));
         if (job.job_type == 1 && draw.uniform() < 0.6)
-            job.most_units = static_cast<std::int32_t>(whole(draw, 1, kMaxUnits));
+            job.max_units = static_cast<std::int32_t>(whole(draw, 1, kMaxUnits));
         workload.jobs.push_back(job);
     }
     workload.end_counted = workload.jobs.size();

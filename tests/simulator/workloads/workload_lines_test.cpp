@@ -18,10 +18,18 @@ Result<WorkloadInput> read(const std::string& text)
     return read_job_lines(stream);
 }
 
+TEST(JobLines, AreReadAsTheVersionBeforeWroteThem)
+{
+    const WorkloadInput input = read(R"({"arrival_s": 0, "work_s": 60, "unit_count": 4, "most_units": 16})").value();
+
+    ASSERT_EQ(input.workload.jobs.size(), 1U);
+    EXPECT_EQ(input.workload.jobs[0].max_units, 16);
+}
+
 TEST(JobLines, SayWhatAJobIs)
 {
     const WorkloadInput input = read(R"({"arrival_s": 0, "work_s": 60}
-{"arrival_s": 5, "job_type": "fft", "work_s": 30, "unit_count": 4, "most_units": 16, "project": "materials", "user": "ann", "estimate_s": 99, "name": "first"}
+{"arrival_s": 5, "job_type": "fft", "work_s": 30, "unit_count": 4, "max_units": 16, "project": "materials", "user": "ann", "estimate_s": 99, "name": "first"}
 
 {"arrival_s": 6, "work_s": 1, "deadline_in_s": 600, "budget": 2.5, "priority": -7, "prefer": "cheapest", "center": "beta", "unit_types": ["gpu"], "data_in_bytes": 1e9}
 {"arrival_s": 7, "work_s": 1, "deadline_in_s": 600, "budget": 2.5, "priority": -7, "prefer": {"cost": 1}, "center": "beta", "unit_types": ["gpu"], "data_in_bytes": 1e9}
@@ -36,7 +44,7 @@ TEST(JobLines, SayWhatAJobIs)
     EXPECT_EQ(workload.projects[second.project], "materials");
     EXPECT_EQ(workload.users[second.user], "ann");
     EXPECT_EQ(second.unit_count, 4);
-    EXPECT_EQ(second.most_units, 16);
+    EXPECT_EQ(second.max_units, 16);
     EXPECT_EQ(second.estimate_s, 99);
     EXPECT_EQ(workload.details[workload.jobs[0].details].priority, 0);
     EXPECT_EQ(workload.jobs[2].details, workload.jobs[3].details);

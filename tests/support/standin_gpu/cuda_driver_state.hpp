@@ -81,6 +81,7 @@ struct Mapping {
 struct Kernel {
     std::string name;
     std::int64_t block_ns{}; ///< by the virtual clock, as its module says
+    bool is_of_library{};    ///< CUkernel; else CUfunction
 };
 
 struct OwnModule {

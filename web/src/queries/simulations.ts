@@ -12,14 +12,14 @@ export type LeftOutJobs = components['schemas']['LeftOutJobs']
 /** What is asked, with every choice made. */
 export interface SimulationOrder {
   days: number
-  most_jobs: number
+  max_jobs: number
   policy: SimulationPolicy
   policy_after: SimulationPolicy
   seed: number
   changes: NetworkChange[]
 }
 
-const nobody: SimulationOrder = { days: 1, most_jobs: 1, policy: 'fathom', policy_after: 'fathom', seed: 1, changes: [] }
+const nobody: SimulationOrder = { days: 1, max_jobs: 1, policy: 'fathom', policy_after: 'fathom', seed: 1, changes: [] }
 
 /** What a change would do; null: nothing is asked yet. It is computed for long, so an answer is kept as long as the page is open. */
 export function useSimulation(order: SimulationOrder | null) {

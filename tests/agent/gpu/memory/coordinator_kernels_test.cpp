@@ -20,6 +20,7 @@ Message told(std::uint32_t number, std::int64_t launches, std::int64_t each_ns)
     return message_of({.number = number,
                        .name = "kernel-" + std::to_string(number),
                        .shape = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 0},
+                       .need = {.registers = 48, .static_shared_bytes = 256},
                        .launches = launches,
                        .timed = 2,
                        .least_ns = each_ns,
@@ -45,6 +46,8 @@ TEST(GpuCoordinatorKernels, AreReportedWithTheirTimesTheLongestFirst)
     EXPECT_EQ(known[0].name, "kernel-7");
     EXPECT_DOUBLE_EQ(known[0].mean_s, 0.001);
     EXPECT_EQ(known[1].launches, 200);
+    EXPECT_EQ(known[1].registers, 48);
+    EXPECT_EQ(known[1].static_shared_bytes, 256);
     EXPECT_DOUBLE_EQ(known[1].least_s, 3e-6);
     EXPECT_EQ(known[1].grid, (std::array<std::int64_t, 3>{2, 1, 1}));
 }

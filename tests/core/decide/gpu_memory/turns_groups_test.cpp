@@ -94,8 +94,8 @@ TEST(GpuTurnGroups, WhereNothingIsKnownItGetsTheTurnAgainAfterAWhile)
     turns.give_back("a1", 1.5);
     turns.want("a1", 2);
 
-    EXPECT_EQ(turns.next_moment_s(), 2 + kGroupPatience_s);
-    EXPECT_EQ(turns.decide(2 + kGroupPatience_s),
+    EXPECT_EQ(turns.next_moment_s(), 2 + kGroupTimeout_s);
+    EXPECT_EQ(turns.decide(2 + kGroupTimeout_s),
               (Orders{{"a1", TurnAction::kStart}, {"a1", TurnAction::kEndAfterIteration}}));
 }
 

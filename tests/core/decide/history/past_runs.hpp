@@ -21,7 +21,7 @@ inline PastRun make_run(const std::string& job_type, const std::string& unit_typ
     return run;
 }
 
-/// `count` runs that took `ratio` times what was promised, a little around it.
+/// `count` runs that took `ratio` times what was predicted, a little around it.
 inline void add_runs(std::vector<PastRun>& runs, const std::string& job_type, const std::string& unit_type, int count,
                      double ratio)
 {

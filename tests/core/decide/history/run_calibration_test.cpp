@@ -64,7 +64,7 @@ struct Draws {
     OfEach<int> jobs{};
 };
 
-/// 2 000 jobs one after another: promised, corrected by what had run before, run, learned.
+/// 2 000 jobs one after another: predicted, corrected by what had run before, run, learned.
 Outcome live_through(const World& world, unsigned seed)
 {
     Draws draws(world, seed);
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CalibrationTest,
                                          World{"overstated_each_job", 0.05, 0.1, 0.3, 1},
                                          World{"understated_for_long", 0.05, 0.15, 0.05, 40},
                                          World{"overstated_for_long", 0.05, 0.1, 0.3, 40},
-                                         World{"promises_far_off", 0.1, 0.05, 0.05, 20, 0.5, 1}),
+                                         World{"raw_predictions_far_off", 0.1, 0.05, 0.05, 20, 0.5, 1}),
                          [](const testing::TestParamInfo<World>& one) { return std::string(one.param.name); });
 
 PastRun predicted_run(double predicted_s, double half_width, double actual_s)

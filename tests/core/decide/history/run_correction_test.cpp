@@ -9,7 +9,7 @@
 #include <random>
 #include <utility>
 
-/// How far runs of a job's type correct what is promised for the job.
+/// How far runs of a job's type correct what is predicted for the job.
 namespace fathom {
 namespace {
 
@@ -41,7 +41,7 @@ PastRun reference_run(const std::string& unit_type, double raw_s, double actual_
 
 TEST(RunHistory, TheLastRunOfATypeThereIsBelievedAtOnce)
 {
-    // Promised 7.6, took 4.05: what stayed at 7.6, 5.9, 5.8 when corrections moved by a fifth of the way.
+    // Raw prediction 7.6, took 4.05: what stayed at 7.6, 5.9, 5.8 when corrections moved by a fifth of the way.
     const std::vector<PastRun> runs{reference_run("u1", 7.6, 4.05)};
     const RunHistory history(runs, kNow);
     const RunCorrection correction = history.correction("scf", "u1", {}, OfType(7.6).raw());
@@ -50,10 +50,10 @@ TEST(RunHistory, TheLastRunOfATypeThereIsBelievedAtOnce)
     EXPECT_GE(correction.own_share, 0.8);
     EXPECT_EQ(correction.job_count, 1);
     EXPECT_NEAR(next.run_s, 4.05, 0.1) << "so far off, the runs count for nearly all";
-    EXPECT_LT(next.high_s / next.run_s, 1.2) << "of the promise's own interval little is left";
+    EXPECT_LT(next.high_s / next.run_s, 1.2) << "of the raw prediction's own interval little is left";
 }
 
-TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarThePromiseIsOff)
+TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarTheRawPredictionIsOff)
 {
     std::vector<PastRun> runs{reference_run("u1", 648, 2.9)};
     EXPECT_NEAR(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 648.0 / 4, 10)
@@ -66,7 +66,7 @@ TEST(RunHistory, TwoRunsThatAgreeAreBelievedHoweverFarThePromiseIsOff)
     EXPECT_GT(OfType(648).predict(RunHistory(runs, kNow), "u1").run_s, 150) << "these two do not agree";
 }
 
-TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
+TEST(RunHistory, ARunNearItsRawPredictionWeighsByTheVariances)
 {
     const std::vector<PastRun> runs{reference_run("u1", 10, 10.5)};
     const double own = RunHistory(runs, kNow).correction("scf", "u1", {}, OfType(10).raw()).own_share;
@@ -75,7 +75,7 @@ TEST(RunHistory, ARunNearItsPromiseWeighsByTheVariances)
     EXPECT_LE(own, 0.94);
 }
 
-TEST(RunHistory, WhatRunsOfATypeTookCountsNotWhatWasPromisedThen)
+TEST(RunHistory, WhatRunsOfATypeTookCountsNotWhatWasPredictedThen)
 {
     // The raw prediction was another before the units were measured anew; the runs were the same.
     std::vector<PastRun> runs;
@@ -87,7 +87,7 @@ TEST(RunHistory, WhatRunsOfATypeTookCountsNotWhatWasPromisedThen)
     EXPECT_NEAR(OfType(12).predict(history, "u1").run_s, 10, 0.35);
 }
 
-TEST(RunHistory, AnErrorAtOnePlaceDoesNotRaiseWhatAnotherIsPromised)
+TEST(RunHistory, AnErrorAtOnePlaceDoesNotRaiseWhatIsPredictedOfAnother)
 {
     // Where nothing of the type has run, a known run carried over there stays nearly what it is.
     std::vector<PastRun> runs;
@@ -101,7 +101,7 @@ TEST(RunHistory, AnErrorAtOnePlaceDoesNotRaiseWhatAnotherIsPromised)
     EXPECT_NEAR(OfType(8).predict(with_own, "u1").run_s, 8, 0.12);
 }
 
-TEST(RunHistory, PromisesOfAnotherBasisCorrectNothing)
+TEST(RunHistory, RawPredictionsOfAnotherBasisCorrectNothing)
 {
     std::vector<PastRun> runs;
     for (int i = 0; i < 10; ++i)
@@ -123,7 +123,7 @@ TEST(RunHistory, FollowsAPlaceThatHasChanged)
     EXPECT_NEAR(OfType(10).predict(RunHistory(runs, kNow), "u1").run_s, 11.7, 0.4);
 }
 
-TEST(RunHistory, RunsOnOtherNumbersOfUnitsAreDividedByThePromise)
+TEST(RunHistory, RunsOnOtherNumbersOfUnitsAreDividedByTheRawPrediction)
 {
     struct Halved : RunByCount {
         RunTime at(std::int64_t count) const override
@@ -135,14 +135,14 @@ TEST(RunHistory, RunsOnOtherNumbersOfUnitsAreDividedByThePromise)
     };
     const Halved halved;
     const DividedRun run(halved);
-    PastRun past = reference_run("u1", 2, 4); // on four units twice as long as promised
+    PastRun past = reference_run("u1", 2, 4); // on four units twice as long as predicted
     past.unit_count = 4;
     const RunHistory history(std::vector{past}, kNow);
 
     EXPECT_GT(history.correction("scf", "u1", {}, {RawBasis::kReference, false, &run}).factor, 1.6);
 }
 
-TEST(RunHistory, AProgramWhoseTimeDependsOnWhatItIsGivenIsNotPromisedNarrowly)
+TEST(RunHistory, AProgramWhoseTimeDependsOnWhatItIsGivenIsNotPredictedNarrowly)
 {
     std::vector<PastRun> runs;
     for (int i = 0; i < 8; ++i)
@@ -246,7 +246,7 @@ TEST(RunHistory, IsAsGoodAsTheLastRunThereWhereFirstRunsReadTheirFiles)
     EXPECT_LT(typical(off), 1.3 * typical(off_by_last));
 }
 
-/// Types that all took a fifth less than promised on u2 and what was promised on u1; "scf" ran on u1 only.
+/// Types that all took a fifth less than predicted on u2 and what was predicted on u1; "scf" ran on u1 only.
 std::vector<PastRun> types_on_two_units(int type_count)
 {
     std::vector<PastRun> runs{reference_run("u1", 10, 10)};
@@ -261,7 +261,7 @@ std::vector<PastRun> types_on_two_units(int type_count)
 
 TEST(RunHistory, WhatAllTypesMeetOnAUnitTypeIsExpectedOfOneThatNeverRanThere)
 {
-    // Its probes came at a bad moment: whatever is promised by them is too long.
+    // Its probes came at a bad moment: whatever is predicted by them is too long.
     const RunHistory history(types_on_two_units(8), kNow);
     const OfType job(10);
 
@@ -353,7 +353,7 @@ TEST(RunHistory, RunsThatDisagreeWhereTheKnownRunRanAreNotBelievedForBeingCounte
     EXPECT_LT(history.correction("scf", "u1", {}, there).factor, by_runs);
 }
 
-TEST(Corrected, KeepsOfThePromisesIntervalItsShare)
+TEST(Corrected, KeepsOfTheRawPredictionsIntervalItsShare)
 {
     const RunTime time = corrected({10, 10 / 1.1, 11}, {.factor = 1, .deviation = 0, .raw_share = 0.5}, 1);
 

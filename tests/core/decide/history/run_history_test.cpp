@@ -32,7 +32,7 @@ TEST(RunHistory, OfNoRunsAtAllCorrectsNothing)
     EXPECT_FALSE(history.estimate("scf", "u1"));
 }
 
-TEST(RunHistory, BeforeTheFirstRunNamedOperatorsPromiseLittleAndAKnownRunMuch)
+TEST(RunHistory, BeforeTheFirstRunNamedOperatorsTellLittleAndAKnownRunMuch)
 {
     const RunHistory history({}, kNow);
     const RawPrediction reference{RawBasis::kReference, false, nullptr};

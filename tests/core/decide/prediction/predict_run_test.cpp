@@ -118,7 +118,7 @@ RouteRequest request_of_type()
     return request;
 }
 
-TEST(PredictRun, IsWhatTheRouterPromises)
+TEST(PredictRun, IsWhatTheRouterPredicts)
 {
     const RouteRequest request = request_of_type();
     const std::vector<UnitTypeView> views{view_of("beta", kBeta)};

@@ -245,20 +245,20 @@ TEST(Quota, ALimitOfNothingLimitsNothing)
 
 TEST(Quota, SaysWhatIsUsedAndWhatIsMissing)
 {
-    EXPECT_EQ(quota_obstacle({.most_units = 8}, {.units = 6, .score_hours = 0, .cost = 0},
+    EXPECT_EQ(quota_obstacle({.max_units = 8}, {.units = 6, .score_hours = 0, .cost = 0},
                              {.units = 4, .score_hours = 0, .cost = 0}),
               "its project holds 6 of the 8 units that it may hold at once, and this takes 4");
-    EXPECT_EQ(quota_obstacle({.most_score_hours = 100}, {.units = 0, .score_hours = 99.5, .cost = 0},
+    EXPECT_EQ(quota_obstacle({.max_score_hours = 100}, {.units = 0, .score_hours = 99.5, .cost = 0},
                              {.units = 1, .score_hours = 0.75, .cost = 0}),
               "its project has taken 99.50 of its 100.00 score-hours of this month, and this takes about 0.75");
-    EXPECT_EQ(quota_obstacle({.most_cost = 50}, {.units = 0, .score_hours = 0, .cost = 48},
+    EXPECT_EQ(quota_obstacle({.max_cost = 50}, {.units = 0, .score_hours = 0, .cost = 48},
                              {.units = 1, .score_hours = 0, .cost = 2.5}),
               "its project has spent 48.00 of the 50.00 that it may in this month, and this costs about 2.50");
 }
 
 TEST(Quota, WhatFillsItExactlyFits)
 {
-    const Quota quota{.most_units = 8, .most_score_hours = 0.3, .most_cost = 50};
+    const Quota quota{.max_units = 8, .max_score_hours = 0.3, .max_cost = 50};
 
     // 0.1 + 0.2 is a little more than 0.3 in binary.
     EXPECT_EQ(quota_obstacle(quota, {.units = 4, .score_hours = 0.1, .cost = 25},
@@ -268,7 +268,7 @@ TEST(Quota, WhatFillsItExactlyFits)
 
 TEST(Quota, WaitingDoesNotHelpAJobThatIsMoreThanAll)
 {
-    const Quota quota{.most_units = 8};
+    const Quota quota{.max_units = 8};
 
     EXPECT_FALSE(is_beyond_quota(quota, {.units = 8, .score_hours = 0, .cost = 0}));
     EXPECT_TRUE(is_beyond_quota(quota, {.units = 9, .score_hours = 0, .cost = 0}));

@@ -144,7 +144,7 @@ class SlowOrder {
         return {indices_.jobs[job].is_overdue ? -1 : best_index(job), jobs_[job].id};
     }
 
-    double least_promise(std::size_t job) const
+    double least_expected(std::size_t job) const
     {
         double least = kNever;
         for (std::size_t option = 0; weighs() && option < jobs_[job].options.size(); ++option) {
@@ -185,7 +185,7 @@ class SlowOrder {
         for (std::size_t job = 0; job < jobs_.size(); ++job) {
             const auto option = best_free(job);
             if (started_.contains(job) || indices_.jobs[job].is_overdue || !option) continue;
-            if (least_promise(job) < cost(job, *option)) continue;
+            if (least_expected(job) < cost(job, *option)) continue;
             if (!next || rank({job, *option}) < rank(*next)) next = OrderedStart{job, *option};
         }
         return next;

@@ -1,4 +1,4 @@
-// What a job that shares a GPU is promised at a start later than the first: who is there now may have gone by then.
+// What a job that shares a GPU is predicted at a start later than the first: who is there now may have gone by then.
 #include "core/decide/routing/route.hpp"
 #include "tests/core/decide/routing/place_fixture.hpp"
 
@@ -39,7 +39,7 @@ RouteRequest cheap_job_beside(double hours, const UnitTypeView& view, double unt
     return request;
 }
 
-TEST(PlaceLaterStart, IsPromisedWithoutThoseWhoWillHaveGone)
+TEST(PlaceLaterStart, IsPredictedWithoutThoseWhoWillHaveGone)
 {
     const UnitTypeView view = cheap_at_night();
 
@@ -83,7 +83,7 @@ TEST(PlaceLaterStart, IsAsAtTheFirstWhereTheyStayLonger)
 }
 
 // Data take an hour by day and three at night, and the center's own queue leaves no time for that.
-TEST(PlaceLaterStart, OneThatWouldBeTooLateLeavesThePromiseOfTheFirstAsItWas)
+TEST(PlaceLaterStart, OneThatWouldBeTooLateLeavesThePredictionOfTheFirstAsItWas)
 {
     UnitTypeView view = cheap_at_night();
     view.queued_s = 18.5 * kHour_s;

@@ -119,17 +119,17 @@ TEST(PlaceGpuShare, WhatOthersWereTakenToMakeOfItsOwnRunsIsTakenOutOfThem)
     RouteRequest request = job_beside(1, shared, 1e9);
     request.job_type = "t";
     request.takes_operators = true;
-    const auto promised_after = [&](double hours, double slowdown) {
+    const auto predicted_after = [&](double hours, double slowdown) {
         const Candidate winner = winner_of(route(request, std::vector{shared}, runs_of(shared, hours, slowdown)));
         EXPECT_EQ(winner.gpu_share.penalty_s, 0) << "it is all in the prediction";
         return winner.prediction.run_s / kHour_s;
     };
 
-    EXPECT_NEAR(promised_after(1, 1), 2, 0.05) << "they were alone";
-    EXPECT_NEAR(promised_after(2, 2), 2, 0.05) << "they had such neighbours, too";
-    EXPECT_NEAR(promised_after(3, 1.5), 4, 0.3) << "it takes two hours alone, whatever measurements let expect";
+    EXPECT_NEAR(predicted_after(1, 1), 2, 0.05) << "they were alone";
+    EXPECT_NEAR(predicted_after(2, 2), 2, 0.05) << "they had such neighbours, too";
+    EXPECT_NEAR(predicted_after(3, 1.5), 4, 0.3) << "it takes two hours alone, whatever measurements let expect";
     request.takes_operators = false;
-    EXPECT_NEAR(promised_after(1, 1), 2, 0.05) << "runs were what was promised of them";
+    EXPECT_NEAR(predicted_after(1, 1), 2, 0.05) << "runs were what was predicted of them";
 }
 
 TEST(PlaceGpuShare, IsSaidInTheDecisionsAssumptions)
@@ -193,15 +193,15 @@ TEST(PlaceNeighbours, WhatTheyWereTakenToMakeOfItsOwnRunsIsTakenOutOfThem)
     RouteRequest request = job_of(1);
     request.job_type = "t";
     request.takes_operators = true;
-    const auto promised = [&](const UnitTypeView& view, double hours, double slowdown) {
+    const auto predicted = [&](const UnitTypeView& view, double hours, double slowdown) {
         return winner_of(route(request, std::vector{view}, runs_of(view, hours, slowdown))).prediction;
     };
 
-    EXPECT_NEAR(promised(busy, 1, 1).run_s, 2 * kHour_s, 0.05 * kHour_s) << "they were alone";
-    EXPECT_NEAR(promised(busy, 2, 2).run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
-    EXPECT_NEAR(promised(quiet, 2, 2).run_s, kHour_s, 0.05 * kHour_s) << "nobody is there now";
-    EXPECT_LE(promised(busy, 2, 2).low_s, kHour_s) << "they may go: of that its runs tell nothing";
-    EXPECT_GE(promised(quiet, 2, 2).high_s, 2 * kHour_s) << "or others may come";
+    EXPECT_NEAR(predicted(busy, 1, 1).run_s, 2 * kHour_s, 0.05 * kHour_s) << "they were alone";
+    EXPECT_NEAR(predicted(busy, 2, 2).run_s, 2 * kHour_s, 0.05 * kHour_s) << "not twice of that again";
+    EXPECT_NEAR(predicted(quiet, 2, 2).run_s, kHour_s, 0.05 * kHour_s) << "nobody is there now";
+    EXPECT_LE(predicted(busy, 2, 2).low_s, kHour_s) << "they may go: of that its runs tell nothing";
+    EXPECT_GE(predicted(quiet, 2, 2).high_s, 2 * kHour_s) << "or others may come";
 }
 
 TEST(PlaceNeighbours, ADecisionIsMadeAgainFromItsInputs)

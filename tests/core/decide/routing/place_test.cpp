@@ -116,7 +116,7 @@ TEST(Place, WhatEarlierRunsTookIsNotDoubted)
 
     const Decision decision = route(request, views, knowledge);
 
-    EXPECT_EQ(winner_of(decision).center, "alpha") << "its measurements promise this job nothing";
+    EXPECT_EQ(winner_of(decision).center, "alpha") << "its measurements say nothing of this job";
     EXPECT_EQ(winner_of(decision).trust_penalty_s, 0);
 }
 

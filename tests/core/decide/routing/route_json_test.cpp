@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
 namespace fathom {
 namespace {
 
@@ -20,6 +25,23 @@ Json placement_of(const test::RandomNetwork& network, const Decision& decision)
 {
     return {{"decision", to_json(decision, "EUR")},
             {"inputs", route_inputs_json(network.request, network.unit_types, network.knowledge, decision)}};
+}
+
+/// Names its fields as the version before did. @return how many
+std::size_t give_former_names(std::string& text)
+{
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+        {R"("similarity":)", R"("likeness":)"},
+        {R"("raw_share":)", R"("promise_share":)"},
+        {R"("max_units":)", R"("most_units":)"},
+        {R"("max_score_hours":)", R"("most_score_hours":)"},
+        {R"("max_cost":)", R"("most_cost":)"}};
+    std::size_t count = 0;
+    for (const auto& [name, former] : kNames) {
+        for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at), ++count)
+            text.replace(at, name.size(), former);
+    }
+    return count;
 }
 
 TEST(RouteInputs, MakeTheSameDecisionAgain)
@@ -73,6 +95,46 @@ TEST(RouteInputs, SayTheSameAsText)
             EXPECT_EQ(route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts), text);
         }
     }
+}
+
+TEST(WithCurrentNames, RenamesWhatTheVersionBeforeNamedOtherwise)
+{
+    const Json kept = Json::parse(R"({"winner": 0, "turn": "no. 1 of 2", "candidates": [
+        {"center": "a", "correction": {"promised_s": 3, "promised_low_s": 2, "promised_high_s": 4, "factor": 1}},
+        {"center": "b", "correction": null}, 7]})");
+
+    EXPECT_EQ(with_current_names(kept), Json::parse(R"({"winner": 0, "rank_text": "no. 1 of 2", "candidates": [
+        {"center": "a", "correction": {"raw_prediction_s": 3, "raw_prediction_low_s": 2, "raw_prediction_high_s": 4,
+                                       "factor": 1}},
+        {"center": "b", "correction": null}, 7]})"));
+    EXPECT_EQ(with_current_names(with_current_names(kept)), with_current_names(kept));
+    EXPECT_EQ(with_current_names(nullptr), Json());
+}
+
+TEST(RouteInputs, AreReadAsTheVersionBeforeWroteThem)
+{
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    KnownRun known;
+    known.job_id = "job_1";
+    known.run_s = 10;
+    known.operators.emplace_back().share = 0.5;
+    known.operators.front().similarity = 0.25;
+    network.request.known_run = std::make_shared<const KnownRun>(known);
+    network.request.takes_operators = true;
+    network.request.quota = {.max_units = 8, .max_score_hours = 0.5, .max_cost = 50};
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    std::string text = route_inputs_json(network.request, network.unit_types, network.knowledge, decision).dump();
+    EXPECT_GT(give_former_names(text), 0U);
+
+    const Result<RouteInputs> read = parse_route_inputs(*parse_json(text));
+
+    ASSERT_TRUE(read) << describe(read.error());
+    EXPECT_EQ(read->request.quota.max_units, 8);
+    EXPECT_EQ(read->request.quota.max_score_hours, 0.5);
+    EXPECT_EQ(read->request.quota.max_cost, 50);
+    ASSERT_TRUE(read->request.known_run);
+    ASSERT_EQ(read->request.known_run->operators.size(), 1U);
+    EXPECT_EQ(read->request.known_run->operators.front().similarity, 0.25);
 }
 
 TEST(RouteInputs, KeepWhichCentersHaveRefusedTheJobAndKeepItsData)

@@ -56,7 +56,7 @@ TEST(RouteTable, AQuotaKeepsAJobWaitingOrOut)
     RouteRequest request;
     request.operators = {{"dgemm", "n=1", 100, 1e9, 1e8}};
     request.units.count = 3;
-    request.quota.most_units = 4;
+    request.quota.max_units = 4;
     request.used.units = 2;
 
     const Decision waits = route(request, std::vector{view});

@@ -98,7 +98,7 @@ TEST(JudgeCenter, NoSubmitterAloneClosesItForOthers)
 
     const std::vector<EndedAttempt> of_three = failed_at_once(9, {"mallory", "ann", "bob"});
     EXPECT_TRUE(judge_center(of_three, {{"t"}, 5}, {}, kNow).is_bad);
-    EXPECT_FALSE(judge_center(of_one, {{"t"}, 5}, {.doubtful_failure_submitters = 1}, kNow).is_bad)
+    EXPECT_FALSE(judge_center(of_one, {{"t"}, 5}, {.ambiguous_failure_submitters = 1}, kNow).is_bad)
         << "no rule lets one alone";
 }
 

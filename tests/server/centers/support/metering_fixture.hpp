@@ -40,7 +40,7 @@ class Metering : public testing::Test {
                                        .age = std::to_string(age_s) + " seconds"});
     }
 
-    /// A job that its unit type's measurements promised to take `raw_s`. What history makes of raw predictions must not
+    /// A job that its unit type's measurements let take `raw_s`. What history makes of raw predictions must not
     /// count: its prediction was right.
     void run_job(const std::string& unit_type, double raw_s, double actual_s)
     {
@@ -55,8 +55,8 @@ class Metering : public testing::Test {
                                         "state, decided_by, outcome, run_s) SELECT $1, $2, 1, center_id, id, 1, "
                                         "'ended', 'r', 'exited', $4 FROM unit_type WHERE name = $3",
                                         attempt, job, unit_type, actual_s);
-                transaction.exec_params("INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, "
-                                        "unit_count, promised_s, run_s, actual_run_s, ended_at, outcome) "
+                transaction.exec_params("INSERT INTO prediction (attempt_id, job_id, job_type, unit_type_id, "
+                                        "unit_count, raw_prediction_s, run_s, actual_run_s, ended_at, outcome) "
                                         "SELECT $1, $2, 'mix', id, 1, $4, $5, $5, now(), 'succeeded' "
                                         "FROM unit_type WHERE name = $3",
                                         attempt, job, unit_type, raw_s, actual_s);

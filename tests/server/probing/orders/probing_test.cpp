@@ -91,9 +91,9 @@ TEST_F(Probing, CopiesSideBySideAreOneJobOnAsManyUnits)
 
 TEST_F(Probing, CopiesHaveSamplesEnoughForMeans)
 {
-    constexpr auto kLeast = static_cast<std::int64_t>(kMinForMeans);
-    EXPECT_GE(ProbeTask{}.repeats, kLeast);
-    EXPECT_GE(full_benchmark_task({}).repeats, kLeast);
+    constexpr auto kMinSamples = static_cast<std::int64_t>(kMinForMeans);
+    EXPECT_GE(ProbeTask{}.repeats, kMinSamples);
+    EXPECT_GE(full_benchmark_task({}).repeats, kMinSamples);
 }
 
 TEST_F(Probing, CopiesAreRefusedWhereUnitsAreNotOfOneHost)

@@ -135,7 +135,7 @@ TEST(SelectUnitTypes, CentersThatAreAskedSayForThemselves)
     offers.push_back(offer("beta", "big", 1, {"op1"}));
     offers.push_back(offer("gamma", "gpu", 4, {"op1"}));
     CenterAnswer silent = answer("gamma", {});
-    silent.silence = "it did not answer within 5 s";
+    silent.no_answer = "it did not answer within 5 s";
     CenterAnswer able = answer("alpha", {"u3", "u1", "gone"});
     able.unable.push_back({"u2", "broken"});
     const std::vector<CenterAnswer> answers{able, answer("beta", {}), silent};

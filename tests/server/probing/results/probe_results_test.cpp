@@ -56,7 +56,7 @@ class ProbeResultsTest : public ProbingFixture {
             std::to_string(unit_count) + ", 'rep', " + ago(from_s) + ", " +
             (until_s > 0 ? "'ended', " + ago(until_s) : std::string("'running', NULL")) + ")");
         if (until_s == 0 || job == run_.job_id.value) return;
-        store_.sql("INSERT INTO run_prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, ended_at, "
+        store_.sql("INSERT INTO prediction (attempt_id, job_id, job_type, unit_type_id, unit_count, ended_at, "
                    "outcome) VALUES ('" +
                    attempt + "', '" + job + "', 't', '" + run_.unit_type_id.value + "', 1, " + ago(until_s) +
                    ", 'succeeded')");

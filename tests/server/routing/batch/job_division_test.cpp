@@ -42,8 +42,7 @@ TEST_F(JobDivision, RunsItsPartsOneAfterTheOtherEachOnItsKindOfDevice)
     EXPECT_THAT(ended["spec"]["script"].get<std::string>(), HasSubstr("'/bin/solve'")) << "as it was submitted";
     EXPECT_FALSE(ended["steps"].contains("whole"));
     EXPECT_EQ(sql("SELECT count(*) FROM job WHERE label = 'job'"), "1");
-    EXPECT_EQ(sql("SELECT string_agg(job_type, ', ' ORDER BY decided_at) FROM run_prediction"),
-              "scf / read, scf / solve")
+    EXPECT_EQ(sql("SELECT string_agg(job_type, ', ' ORDER BY decided_at) FROM prediction"), "scf / read, scf / solve")
         << "what is known of the whole's runs stays its own";
 }
 
@@ -86,15 +85,14 @@ TEST_F(JobDivision, WhatIsPredictedOfItIsOfAllPartsAsWhatTheyTookIs)
                      parts[0]["placed"]["run_s"].get<double>() + parts[1]["placed"]["run_s"].get<double>());
     EXPECT_DOUBLE_EQ(ended["predicted"]["high_s"].get<double>(),
                      parts[0]["placed"]["high_s"].get<double>() + parts[1]["placed"]["high_s"].get<double>());
-    EXPECT_EQ(sql("SELECT count(*) FROM run_prediction"), "2");
-    EXPECT_EQ(parts[0]["placed"]["run_s"],
-              std::stod(sql("SELECT run_s FROM run_prediction ORDER BY decided_at LIMIT 1")));
+    EXPECT_EQ(sql("SELECT count(*) FROM prediction"), "2");
+    EXPECT_EQ(parts[0]["placed"]["run_s"], std::stod(sql("SELECT run_s FROM prediction ORDER BY decided_at LIMIT 1")));
 }
 
 TEST_F(JobDivision, WherePlacementsPredictedNothingWhatIsPredictedHasNoInterval)
 {
     const JobId job = submit_divided();
-    sql("UPDATE run_prediction SET run_s = 0");
+    sql("UPDATE prediction SET run_s = 0");
 
     const Json shown = job_json(job);
 

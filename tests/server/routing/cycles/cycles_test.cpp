@@ -106,7 +106,7 @@ TEST_F(Cycles, TheirJobsAreListedWithTheirPlaces)
     EXPECT_EQ(start["place"]["unit_type"], "core");
     EXPECT_GT(start["place"]["run_s"].get<double>(), 0);
     EXPECT_EQ(start["waits_for"], nullptr);
-    EXPECT_EQ(start["turn"], nullptr);
+    EXPECT_EQ(start["priority_rank"], nullptr);
     EXPECT_EQ(first.items[1].position, 2);
     const Json wait = to_json(second.items[0]);
     EXPECT_EQ(wait["is_start"], false);
@@ -171,7 +171,7 @@ TEST_F(Cycles, AnExplanationNamesItsCycleAndSaysWhatWouldHaveChangedIt)
     ASSERT_EQ(center_of(second).value, center_id("beta"));
     const Json explained = explain(second);
     EXPECT_EQ(explained["cycle_id"], newest().at(0).id);
-    EXPECT_THAT(explained["decision"]["turn"].get<std::string>(), HasSubstr("decided together"));
+    EXPECT_THAT(explained["decision"]["rank_text"].get<std::string>(), HasSubstr("decided together"));
     EXPECT_THAT(explained["decision"]["counterfactuals"].dump(),
                 HasSubstr("alpha/core would run it now if its priority were 1 instead of 0"));
 }

@@ -56,19 +56,30 @@ class Sharing : public JobsFixture {
 TEST_F(Sharing, SettingsThatAreLeftOutStay)
 {
     add_center("alpha");
-    set("p", {{"share", 3}, {"most_units", 8}, {"most_cost", "12.50"}, {"centers", {"alpha"}}});
+    set("p", {{"share", 3}, {"max_units", 8}, {"max_cost", "12.50"}, {"centers", {"alpha"}}});
 
     const net::Response response = set("p", {{"profile_jobs", true}});
 
     ASSERT_EQ(response.status, 200) << response.body;
     const Json project = Json::parse(response.body);
     EXPECT_EQ(project["share"], 3);
-    EXPECT_EQ(project["most_units"], 8);
-    EXPECT_EQ(project["most_score_hours"], 0);
-    EXPECT_EQ(project["most_cost"], "12.5");
+    EXPECT_EQ(project["max_units"], 8);
+    EXPECT_EQ(project["max_score_hours"], 0);
+    EXPECT_EQ(project["max_cost"], "12.5");
     EXPECT_EQ(project["centers"], Json({"alpha"}));
     EXPECT_EQ(project["profile_jobs"], true);
     EXPECT_EQ(count("audit_log WHERE action = 'project.change' AND (detail ->> 'share')::float = 3"), "2");
+}
+
+TEST_F(Sharing, SettingsAreTakenByTheNamesOfTheVersionBefore)
+{
+    const net::Response response = set("p", {{"most_units", 9}, {"most_score_hours", 0.5}, {"most_cost", "1.25"}});
+
+    ASSERT_EQ(response.status, 200) << response.body;
+    const Json project = Json::parse(response.body);
+    EXPECT_EQ(project["max_units"], 9);
+    EXPECT_EQ(project["max_score_hours"], 0.5);
+    EXPECT_EQ(project["max_cost"], "1.25");
 }
 
 TEST_F(Sharing, SaysEverythingThatIsWrong)
@@ -77,11 +88,11 @@ TEST_F(Sharing, SaysEverythingThatIsWrong)
     add_token("eve", Role::kExpert);
 
     const net::Response bad =
-        set("p", {{"share", 0}, {"most_units", -1}, {"most_cost", 5}, {"centers", {"alpha", "alpha"}}, {"x", 1}});
+        set("p", {{"share", 0}, {"max_units", -1}, {"max_cost", 5}, {"centers", {"alpha", "alpha"}}, {"x", 1}});
     const net::Response unknown = set("p", {{"centers", {"alpha", "gamma"}}});
 
     EXPECT_EQ(bad.status, 400);
-    for (const char* field : {"\"share\"", "\"most_units\"", "\"most_cost\"", "\"centers\"", "\"x\""})
+    for (const char* field : {"\"share\"", "\"max_units\"", "\"max_cost\"", "\"centers\"", "\"x\""})
         EXPECT_THAT(bad.body, HasSubstr(field));
     EXPECT_EQ(unknown.status, 400);
     EXPECT_THAT(unknown.body, HasSubstr("no center is named gamma; there are alpha"));
@@ -93,7 +104,7 @@ TEST_F(Sharing, SaysEverythingThatIsWrong)
 TEST_F(Sharing, AProjectHoldsNoMoreUnitsThanItMay)
 {
     add_center("alpha", 10);
-    set("p", {{"most_units", 3}});
+    set("p", {{"max_units", 3}});
     std::vector<JobId> jobs;
     for (int i = 0; i < 5; ++i)
         jobs.push_back(submit_for("p"));
@@ -113,7 +124,7 @@ TEST_F(Sharing, AProjectHoldsNoMoreUnitsThanItMay)
 TEST_F(Sharing, TwoRoutersKeepAQuotaTogether)
 {
     add_center("alpha", 50);
-    set("p", {{"most_units", 3}});
+    set("p", {{"max_units", 3}});
     RoutingService other(io_.executor(), {database_, metrics_, clock_, catalog_, unit_loads_, probing_, finalizer_},
                          {.replica = ReplicaId::make()});
     for (int i = 0; i < 40; ++i)
@@ -138,7 +149,7 @@ TEST_F(Sharing, AMonthHasSoManyScoreHours)
     add_operators();
     add_measurement(add_center("alpha", 4), 0.36);
     // Each job takes 100 x 0.36 s and a start of 0.1 s: a hundredth of an hour on a unit that counts 1000.
-    set("p", {{"most_score_hours", 0.016}});
+    set("p", {{"max_score_hours", 0.016}});
     const JobId first = submit_for("p", dgemm(100));
     const JobId second = submit_for("p", dgemm(100));
 
@@ -189,7 +200,7 @@ TEST_F(Sharing, ProbesAreBoundByNoProject)
 {
     add_center("alpha", 2);
     add_center("beta", 2);
-    set("default", {{"most_units", 1}, {"centers", {"beta"}}});
+    set("default", {{"max_units", 1}, {"centers", {"beta"}}});
     const JobId probe = submit_for("default", {{"units", {{"center", "beta"}}}});
     sql("UPDATE job SET label = 'probe', spec = jsonb_set(spec, '{units}', '{\"center\": \"alpha\", \"count\": 2}') "
         "WHERE id = '" +
@@ -207,7 +218,7 @@ TEST_F(Sharing, AProbeThatWaitsIsExplainedWithoutItsProject)
     add_center("beta", 2);
     submit_for("other", {{"units", {{"center", "alpha"}, {"count", 2}}}});
     route();
-    set("default", {{"most_units", 1}, {"centers", {"beta"}}});
+    set("default", {{"max_units", 1}, {"centers", {"beta"}}});
     const JobId probe = submit_for("default", {{"units", {{"center", "beta"}}}});
     sql("UPDATE job SET label = 'probe', spec = jsonb_set(spec, '{units}', '{\"center\": \"alpha\", \"count\": 2}') "
         "WHERE id = '" +
@@ -223,7 +234,7 @@ TEST_F(Sharing, AProbeThatWaitsIsExplainedWithoutItsProject)
 TEST_F(Sharing, WhatWasUsedCanBeRead)
 {
     const std::string alpha = add_center("alpha", 4);
-    set("p", {{"share", 2}, {"most_units", 4}});
+    set("p", {{"share", 2}, {"max_units", 4}});
     const JobId ended = submit_for("p", {{"units", {{"count", 2}}}});
     const JobId live = submit_for("p");
     const JobId other = submit_for("q");
@@ -243,7 +254,7 @@ TEST_F(Sharing, WhatWasUsedCanBeRead)
         EXPECT_NEAR(use["score_hours"].get<double>(), 1, 0.01) << "of the 1000 points that count without a score";
         EXPECT_EQ(use["unit_types"].size(), 1U);
         EXPECT_EQ(use["unit_types"][0]["unit_type_id"], alpha);
-        EXPECT_EQ(use["quota"]["most_units"], 4);
+        EXPECT_EQ(use["quota"]["max_units"], 4);
         EXPECT_NEAR(use["fair_share"]["used_share"].get<double>(), 0.5, 0.01);
         // A quarter of the units and half of the use, for two thirds of the shares.
         EXPECT_NEAR(use["fair_share"]["load"].get<double>(), (0.25 + 0.5) / 2 / (2.0 / 3), 0.01);
@@ -291,7 +302,7 @@ TEST_F(Sharing, WhatIsNotAddedUpYetAgesToo)
 TEST_F(Sharing, ReadsNoTableAsAWhole)
 {
     add_center("alpha", 4);
-    set("p", {{"most_units", 4}});
+    set("p", {{"max_units", 4}});
     submit_for("p", {{"gang", {{"id", "g"}, {"size", 2}}}});
     submit_for("p");
     count_sequential_scans();
@@ -312,7 +323,7 @@ TEST_F(Sharing, ReadsNoTableAsAWhole)
                "t";
     })) << "the counts did not arrive";
     EXPECT_EQ(sql("SELECT string_agg(relname, ',') FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN "
-                  "('job', 'attempt', 'project_use', 'run_prediction')"),
+                  "('job', 'attempt', 'project_use', 'prediction')"),
               "");
 }
 

@@ -10,7 +10,7 @@ import { EmptyState, Ready } from '../../ui/states'
 import { Place } from '../routing/place'
 import { placeName } from '../routing/place_name'
 
-/** The jobs of a cycle: those that start, in their order, then those that wait, in the order of their turn. */
+/** The jobs of a cycle: those that start, in their order, then those that wait, by priority rank. */
 export function CycleJobs({ cycle }: { cycle: string }) {
   const t = useText()
   const query = useCycleJobs(cycle)
@@ -45,7 +45,7 @@ function useColumns(cycle: string): Column<CycleJob>[] {
     { id: 'start_s', title: t('cycles.list.starts_in'), isNumber: true, cell: (j) => formatDuration(j.place?.start_s), csv: (j) => j.place?.start_s },
     { id: 'run_s', title: t('jobs.predicted'), isNumber: true, cell: (j) => formatDuration(j.place?.run_s), csv: (j) => j.place?.run_s },
     { id: 'completion_s', title: t('cycles.list.ends_in'), isNumber: true, isHidden: true, cell: (j) => formatDuration(j.place?.completion_s), csv: (j) => j.place?.completion_s },
-    { id: 'turn', title: t('cycles.list.turn'), isNumber: true, isHidden: true, cell: (j) => j.turn ?? nothing, csv: (j) => j.turn },
+    { id: 'priority_rank', title: t('cycles.list.rank'), isNumber: true, isHidden: true, cell: (j) => j.priority_rank ?? nothing, csv: (j) => j.priority_rank },
     { id: 'why', title: t('cycles.list.why'), cell: (j) => (
       <Link href={explain(j)} aria-label={t('cycles.list.explain.job', { job: j.job_id })}>{t('cycles.list.explain')}</Link>) },
   ]

@@ -12,8 +12,8 @@ import { CyclesPage } from './cycles_page'
 
 const cycle: Cycle = { id: 'cyc_1', decided_at: '2026-11-01T00:00:00Z', decided_by: 'rep_1', job_count: 3, start_count: 1, decision_s: 0.25, bytes: 5000 }
 const place = { unit_type_id: 'ut_1', center: 'alpha', unit_type: 'core', unit_count: 2, start_s: 0, run_s: 10, completion_s: 10 }
-const starts: CycleJob = { job_id: 'job_a', project: 'p', label: 'job', priority: 0, waited_s: 3, is_start: true, position: 1, place, waits_for: null, turn: null }
-const waits: CycleJob = { ...starts, job_id: 'job_b', is_start: false, position: null, waits_for: 'units', turn: 4 }
+const starts: CycleJob = { job_id: 'job_a', project: 'p', label: 'job', priority: 0, waited_s: 3, is_start: true, position: 1, place, waits_for: null, priority_rank: null }
+const waits: CycleJob = { ...starts, job_id: 'job_b', is_start: false, position: null, waits_for: 'units', priority_rank: 4 }
 const same: CycleReplay = { cycle, is_same: true, differences: [], start_count: 1, wait_count: 2, job: null }
 
 const known = {
@@ -101,7 +101,7 @@ it('explains the place of the job that the address names', () => {
   known.replay = { ...same, job: {
     job_id: 'job_b', is_start: false, position: null, decision: { winner: null, candidates: [], assumptions: [] } as never,
     starts_before: [{ job_id: 'job_a', center: 'alpha', unit_type: 'core', unit_count: 2, run_s: 10 }],
-    waiting: { reason: 'waits for a unit of alpha/core', turn: 4, jobs_ahead: 7, planned: null },
+    waiting: { reason: 'waits for a unit of alpha/core', priority_rank: 4, jobs_ahead: 7, planned: null },
   } }
   show(<CyclePage params={{ id: 'cyc_1' }} />)
   expect(screen.getByText('waits for a unit of alpha/core')).toBeTruthy()

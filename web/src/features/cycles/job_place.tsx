@@ -46,7 +46,7 @@ function Explained({ replay, job }: { replay: CycleReplay; job: JobInCycle }) {
       <Facts items={[
         [t('cycles.job.place'), waiting ? <ServerText key="w">{waiting.reason}</ServerText>
           : t('cycles.job.starts', { n: job.position ?? 0, all: replay.start_count })],
-        ...(waiting ? [[t('cycles.list.turn'), waiting.turn], [t('cycles.job.ahead'), waiting.jobs_ahead]] as const : []),
+        ...(waiting ? [[t('cycles.list.rank'), waiting.priority_rank], [t('cycles.job.ahead'), waiting.jobs_ahead]] as const : []),
         ...(waiting?.planned ? [[t('cycles.job.planned'),
           t('cycles.job.planned.from', { place: placeName(waiting.planned), time: formatDuration(waiting.planned.from_s) })]] as const : []),
       ]} />

@@ -43,7 +43,7 @@ export const cyclesEn = {
   'cycles.list.waited': 'Had waited',
   'cycles.list.starts_in': 'Expected to start in',
   'cycles.list.ends_in': 'Expected to end in',
-  'cycles.list.turn': 'Turn (smaller goes first)',
+  'cycles.list.rank': 'Priority rank (smaller goes first)',
   'cycles.list.priority': 'Priority',
   'cycles.list.why': 'Why',
   'cycles.list.explain': 'Explain',

@@ -45,7 +45,7 @@ export const cyclesZh: Record<keyof typeof cyclesEn, string> = {
   'cycles.list.waited': '已等待',
   'cycles.list.starts_in': '预计多久后启动',
   'cycles.list.ends_in': '预计多久后结束',
-  'cycles.list.turn': '次序（小者优先）',
+  'cycles.list.rank': '优先次序（小者优先）',
   'cycles.list.priority': '优先级',
   'cycles.list.why': '原因',
   'cycles.list.explain': '解释',

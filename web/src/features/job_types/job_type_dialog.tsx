@@ -9,7 +9,7 @@ import { LoadBar } from '../../ui/load_bar'
 import { Facts, Section } from '../../ui/page'
 import { formatSize } from '../../ui/rates'
 import { Time } from '../../ui/zone'
-import { likenessText, type OwnLoop, readLoops } from '../jobs/job/own_loops'
+import { similarityText, type OwnLoop, readLoops } from '../jobs/job/own_loops'
 import { type MixPart, partsOf } from './mix'
 
 type Use = JobType['operators'][number]
@@ -30,7 +30,7 @@ export function JobTypeDialog({ type, onClose }: { type: JobType; onClose: () =>
   const loopColumns: Column<OwnLoop>[] = [
     { id: 'place', title: t('jobs.operators.loops.place'), cell: (loop) => <code>{loop.place}</code>, csv: (loop) => loop.place },
     { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (loop) => formatShare(loop.share), csv: (loop) => loop.share },
-    { id: 'like', title: t('jobs.operators.loops.like'), cell: (loop) => likenessText(loop, t), csv: (loop) => loop.operator },
+    { id: 'like', title: t('jobs.operators.loops.like'), cell: (loop) => similarityText(loop, t), csv: (loop) => loop.operator },
   ]
   const loops = readLoops(type.own_loops)
   return (

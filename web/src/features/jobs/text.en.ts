@@ -226,7 +226,7 @@ export const jobsEn = {
   'jobs.waiting.maintenance': 'Maintenance',
   'jobs.waiting.gpu_memory': 'GPU memory',
   'jobs.waiting.units': 'Free units',
-  'jobs.waiting.turn': 'Turn',
+  'jobs.waiting.priority_rank': 'Priority rank',
   'jobs.waiting.elsewhere': 'Other places',
   'jobs.waiting.closed': 'Closed places',
   'jobs.waiting.impossible': 'No place',

@@ -228,7 +228,7 @@ export const jobsZh: Record<keyof typeof jobsEn, string> = {
   'jobs.waiting.maintenance': '维护',
   'jobs.waiting.gpu_memory': 'GPU 显存',
   'jobs.waiting.units': '空闲计算单元',
-  'jobs.waiting.turn': '排队次序',
+  'jobs.waiting.priority_rank': '优先次序',
   'jobs.waiting.elsewhere': '其他位置',
   'jobs.waiting.closed': '不接收作业的位置',
   'jobs.waiting.impossible': '无处可运行',

@@ -37,7 +37,7 @@ export function AttemptsTable({ predictions, pages }: {
       const within = isWithin(p)
       return within === null ? nothing : <StatePill tone={within ? 'good' : 'warn'}>{t(within ? 'ui.yes' : 'ui.no')}</StatePill>
     }, csv: isWithin },
-    { id: 'basis', title: t('quality.basis'), isHidden: true, cell: (p) => t(`quality.basis.${p.promise_basis}`), csv: (p) => p.promise_basis },
+    { id: 'basis', title: t('quality.basis'), isHidden: true, cell: (p) => t(`quality.basis.${p.raw_prediction_basis}`), csv: (p) => p.raw_prediction_basis },
     { id: 'outcome', title: t('quality.outcome'), cell: (p) => (p.outcome ? <Outcome outcome={p.outcome} /> : nothing), csv: (p) => p.outcome },
   ]
   return <DataTable name="predictions" label={t('quality.attempts')} columns={columns} rows={predictions} rowKey={(p) => p.attempt_id} pages={pages} />

@@ -66,7 +66,7 @@ export function DeviceTable() {
     { id: 'resource_type', title: t('quality.devices.kind'), cell: (r) => r.resource_type, csv: (r) => r.resource_type },
     { id: 'job_type', title: t('quality.type'), cell: (r) => r.job_type || t('quality.type.none'), csv: (r) => r.job_type },
     { id: 'job_count', title: t('quality.trust.jobs'), isNumber: true, cell: (r) => r.job_count, csv: (r) => r.job_count },
-    { id: 'promised_s', title: t('quality.devices.promised'), isNumber: true, cell: (r) => formatDuration(r.promised_s), csv: (r) => r.promised_s },
+    { id: 'raw_prediction_s', title: t('quality.devices.raw'), isNumber: true, cell: (r) => formatDuration(r.raw_prediction_s), csv: (r) => r.raw_prediction_s },
     { id: 'actual_s', title: t('quality.devices.actual'), isNumber: true, cell: (r) => formatDuration(r.actual_s), csv: (r) => r.actual_s },
     { id: 'ratio', title: t('quality.residuals.axis'), isNumber: true, cell: (r) => formatNumber(r.ratio, locale, 3), csv: (r) => r.ratio },
   ]
@@ -92,7 +92,7 @@ export function OperatorTable() {
     { id: 'ratio', title: t('quality.ratio'), isNumber: true, cell: (r) => formatNumber(r.median_ratio, locale, 3), csv: (r) => r.median_ratio },
     { id: 'within_share', title: t('quality.within'), isNumber: true, cell: (r) => formatShare(r.within_share), csv: (r) => r.within_share },
     { id: 'unknown', title: t('quality.operators.unknown'), isNumber: true, cell: (r) => r.unknown_count, csv: (r) => r.unknown_count },
-    { id: 'likeness', title: t('quality.operators.likeness'), isNumber: true, isHidden: true, cell: (r) => formatShare(r.likeness), csv: (r) => r.likeness },
+    { id: 'similarity', title: t('quality.operators.similarity'), isNumber: true, isHidden: true, cell: (r) => formatShare(r.similarity), csv: (r) => r.similarity },
   ]
   return (
     <Ready query={query}>

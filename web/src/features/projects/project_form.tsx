@@ -43,9 +43,9 @@ export function ProjectForm({ name, project, onClose }: { name: string | null; p
       {isAdmin ? (
         <>
           <TextInput data-autofocus={name !== null || undefined} label={t('projects.share')} description={t('projects.share.hint')} inputMode="decimal" value={typed.share} error={errorOf('share')} onChange={(e) => set({ share: e.currentTarget.value })} />
-          <TextInput label={t('projects.edit.units')} description={t('projects.edit.zero')} inputMode="numeric" value={typed.most_units} error={errorOf('most_units')} onChange={(e) => set({ most_units: e.currentTarget.value })} />
-          <TextInput label={t('projects.edit.hours')} description={`${t('projects.edit.hours.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_score_hours} error={errorOf('most_score_hours')} onChange={(e) => set({ most_score_hours: e.currentTarget.value })} />
-          <TextInput label={t('projects.edit.cost')} description={`${t('projects.edit.cost.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.most_cost} error={errorOf('most_cost')} onChange={(e) => set({ most_cost: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.units')} description={t('projects.edit.zero')} inputMode="numeric" value={typed.max_units} error={errorOf('max_units')} onChange={(e) => set({ max_units: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.hours')} description={`${t('projects.edit.hours.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.max_score_hours} error={errorOf('max_score_hours')} onChange={(e) => set({ max_score_hours: e.currentTarget.value })} />
+          <TextInput label={t('projects.edit.cost')} description={`${t('projects.edit.cost.hint')}. ${t('projects.edit.zero')}`} inputMode="decimal" value={typed.max_cost} error={errorOf('max_cost')} onChange={(e) => set({ max_cost: e.currentTarget.value })} />
           <TextInput label={t('projects.edit.centers')} value={typed.centers} error={centersError} onChange={(e) => set({ centers: e.currentTarget.value })}
             description={t('projects.edit.centers.hint', { names: [...(centers.data ?? []).map((c) => c.name), ...cutOption(t, centers).map((c) => c.label)].join(', ') || t('ui.none') })} />
         </>

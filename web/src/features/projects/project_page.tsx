@@ -68,8 +68,8 @@ function Use({ use }: { use: ProjectUse }) {
   return (
     <>
       <Facts items={[
-        [t('projects.units'), <Quota key="u" used={use.units} most={use.quota.most_units} />],
-        [t('projects.hours'), <Quota key="h" used={use.score_hours} most={use.quota.most_score_hours} digits={4} />],
+        [t('projects.units'), <Quota key="u" used={use.units} most={use.quota.max_units} />],
+        [t('projects.hours'), <Quota key="h" used={use.score_hours} most={use.quota.max_score_hours} digits={4} />],
         [t('projects.cost'), <CostQuota key="c" use={use} />],
         [t('projects.unit.hours'), formatNumber(use.unit_hours, locale, 4)],
         [t('projects.share'), formatNumber(fair.share, locale, 6)],

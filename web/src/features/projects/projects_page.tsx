@@ -68,7 +68,7 @@ function useColumns(uses: ReadonlyMap<string, ProjectUse>): Column<Project>[] {
     { id: 'share', title: t('projects.share'), isNumber: true, cell: (p) => formatNumber(p.share, locale, 6), csv: (p) => p.share },
     { id: 'load', title: t('projects.load'), isNumber: true, cell: (p) => <span title={t('projects.load.hint')}>{formatNumber(uses.get(p.name)?.fair_share.load, locale, 2)}</span>, csv: (p) => uses.get(p.name)?.fair_share.load },
     { id: 'units', title: t('projects.units'), cell: (p) => <UsedUnits use={uses.get(p.name)} />, csv: (p) => uses.get(p.name)?.units },
-    { id: 'most_units', title: t('projects.edit.units'), isHidden: true, isNumber: true, cell: (p) => p.most_units || nothing, csv: (p) => p.most_units },
+    { id: 'max_units', title: t('projects.edit.units'), isHidden: true, isNumber: true, cell: (p) => p.max_units || nothing, csv: (p) => p.max_units },
     { id: 'score_hours', title: t('projects.hours'), cell: (p) => <UsedHours use={uses.get(p.name)} />, csv: (p) => uses.get(p.name)?.score_hours },
     { id: 'cost', title: t('projects.cost'), cell: (p) => <UsedCost use={uses.get(p.name)} />, csv: (p) => uses.get(p.name)?.cost },
     { id: 'centers', title: t('projects.centers'), cell: (p) => p.centers.join(', ') || t('projects.centers.all'), csv: (p) => p.centers.join(' ') },
@@ -78,10 +78,10 @@ function useColumns(uses: ReadonlyMap<string, ProjectUse>): Column<Project>[] {
 }
 
 function UsedUnits({ use }: { use: ProjectUse | undefined }) {
-  return use ? <Quota used={use.units} most={use.quota.most_units} /> : <>{nothing}</>
+  return use ? <Quota used={use.units} most={use.quota.max_units} /> : <>{nothing}</>
 }
 function UsedHours({ use }: { use: ProjectUse | undefined }) {
-  return use ? <Quota used={use.score_hours} most={use.quota.most_score_hours} digits={4} /> : <>{nothing}</>
+  return use ? <Quota used={use.score_hours} most={use.quota.max_score_hours} digits={4} /> : <>{nothing}</>
 }
 function UsedCost({ use }: { use: ProjectUse | undefined }) {
   return use ? <CostQuota use={use} /> : <>{nothing}</>

@@ -16,11 +16,11 @@ export function Quota({ used, most, digits = 2 }: { used: number; most: number; 
 export function CostQuota({ use }: { use: ProjectUse }) {
   const { t } = useLanguage()
   const used = use.currency ? `${use.cost} ${use.currency}` : use.cost
-  if (isZero(use.quota.most_cost)) return <span className="dim">{t('projects.unlimited', { used })}</span>
-  const isOver = (toMicros(use.cost) ?? 0n) >= (toMicros(use.quota.most_cost) ?? 0n)
+  if (isZero(use.quota.max_cost)) return <span className="dim">{t('projects.unlimited', { used })}</span>
+  const isOver = (toMicros(use.cost) ?? 0n) >= (toMicros(use.quota.max_cost) ?? 0n)
   return (
-    <LoadBar share={shareOf(use.cost, use.quota.most_cost)} isOver={isOver}>
-      {t('projects.of', { used: use.cost, most: use.currency ? `${use.quota.most_cost} ${use.currency}` : use.quota.most_cost })}
+    <LoadBar share={shareOf(use.cost, use.quota.max_cost)} isOver={isOver}>
+      {t('projects.of', { used: use.cost, most: use.currency ? `${use.quota.max_cost} ${use.currency}` : use.quota.max_cost })}
     </LoadBar>
   )
 }

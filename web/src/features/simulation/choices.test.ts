@@ -25,7 +25,7 @@ describe('the choices of a simulation', () => {
       { kind: 'add_center', center: ' gamma ', unitType: '', value: 'beta' }, { kind: 'remove_center', center: 'delta', unitType: '', value: '' }]
     expect(toOrder(usual, rows)).toEqual({
       order: {
-        days: 7, most_jobs: 5000, seed: 1, policy: 'fathom', policy_after: 'fathom',
+        days: 7, max_jobs: 5000, seed: 1, policy: 'fathom', policy_after: 'fathom',
         changes: [
           { kind: 'scale_units', center: 'beta', factor: 2 }, { kind: 'set_units', center: 'alpha', unit_type: 'core', unit_count: 128 },
           { kind: 'add_center', center: 'gamma', like: 'beta' }, { kind: 'remove_center', center: 'delta' }],

@@ -26,7 +26,7 @@ export const firstRow: ChangeRow = { kind: 'scale_units', center: '', unitType: 
 
 export const mostChanges = 50
 const mostDays = 90
-const mostJobs = 20_000
+const maxJobs = 20_000
 const mostUnits = 1_000_000
 const mostFactor = 1000
 
@@ -116,14 +116,14 @@ export function toOrder(choices: Choices, rows: readonly ChangeRow[]): Checked {
     return 0
   }
   const days = read('days', 0.01, mostDays, false)
-  const most_jobs = read('jobs', 1, mostJobs, true)
+  const max_jobs = read('jobs', 1, maxJobs, true)
   const seed = read('seed', 0, Number.MAX_SAFE_INTEGER, true)
   const readRows = rows.map(changeOf)
   const [policy, policy_after] = [policyOf(choices.policy), policyOf(choices.policy_after)]
   if (rows.length === 0 && policy === policy_after) wrong.changes = { key: 'simulation.wrong.nothing' }
   const changes = readRows.flatMap((row) => (row.change ? [row.change] : []))
   const isRight = Object.keys(wrong).length === 0 && changes.length === rows.length
-  return { order: isRight ? { days, most_jobs, policy, policy_after, seed, changes } : null, rows: readRows.map((row) => row.wrong), wrong }
+  return { order: isRight ? { days, max_jobs, policy, policy_after, seed, changes } : null, rows: readRows.map((row) => row.wrong), wrong }
 }
 
 /** Centers by name that a row may speak of: those of the network, and those that rows before it add. */

@@ -4,7 +4,7 @@ import { axisUnit, centerRows, changeOf, drawnCenters, figureRows, waitClasses }
 
 const figures = (part: Partial<SimulationFigures> = {}): SimulationFigures => ({
   jobs: 4, ended: 4, unfinished: 0, impossible: 0, mean_completion_s: 100, median_completion_s: 90, p95_completion_s: 200, p99_completion_s: 210,
-  mean_wait_s: 40, p95_wait_s: 60, longest_wait_s: 70, mean_slowdown: 1.5, p95_slowdown: 2, most_slowdown: 3, utilization: 0.8, cost: null, energy_kwh: 0,
+  mean_wait_s: 40, p95_wait_s: 60, max_wait_s: 70, mean_slowdown: 1.5, p95_slowdown: 2, max_slowdown: 3, utilization: 0.8, cost: null, energy_kwh: 0,
   idle_energy_kwh: 0, with_deadline: 0, missed_deadline: 0, failed_attempts: 0, jain_projects: 1, jain_jobs: 1, mean_finish_time_fairness: 1,
   p95_finish_time_fairness: 1, unfair_share: 0, prediction_error: null, ...part })
 

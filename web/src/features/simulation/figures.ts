@@ -5,7 +5,7 @@ export type FigureKind = 'count' | 'seconds' | 'share' | 'number'
 /** The figures that are shown, in their order. */
 export const shownFigures = [
   { name: 'jobs', kind: 'count' }, { name: 'ended', kind: 'count' }, { name: 'mean_wait_s', kind: 'seconds' }, { name: 'p95_wait_s', kind: 'seconds' },
-  { name: 'longest_wait_s', kind: 'seconds' }, { name: 'mean_completion_s', kind: 'seconds' }, { name: 'p95_completion_s', kind: 'seconds' },
+  { name: 'max_wait_s', kind: 'seconds' }, { name: 'mean_completion_s', kind: 'seconds' }, { name: 'p95_completion_s', kind: 'seconds' },
   { name: 'mean_slowdown', kind: 'number' }, { name: 'p95_slowdown', kind: 'number' }, { name: 'utilization', kind: 'share' },
   { name: 'missed_deadline', kind: 'count' }, { name: 'impossible', kind: 'count' }, { name: 'energy_kwh', kind: 'number' }, { name: 'cost', kind: 'number' },
 ] as const satisfies readonly { name: keyof SimulationFigures; kind: FigureKind }[]

@@ -66,7 +66,7 @@ export const simulationEn = {
   'simulation.figure.ended': 'Ended',
   'simulation.figure.mean_wait_s': 'Wait, mean',
   'simulation.figure.p95_wait_s': 'Wait, 95 %',
-  'simulation.figure.longest_wait_s': 'Wait, longest',
+  'simulation.figure.max_wait_s': 'Wait, longest',
   'simulation.figure.mean_completion_s': 'Completion, mean',
   'simulation.figure.p95_completion_s': 'Completion, 95 %',
   'simulation.figure.mean_slowdown': 'Bounded slowdown, mean',

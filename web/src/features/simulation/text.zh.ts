@@ -68,7 +68,7 @@ export const simulationZh: Record<keyof typeof simulationEn, string> = {
   'simulation.figure.ended': '已结束',
   'simulation.figure.mean_wait_s': '等待时间，平均',
   'simulation.figure.p95_wait_s': '等待时间，95 %',
-  'simulation.figure.longest_wait_s': '等待时间，最长',
+  'simulation.figure.max_wait_s': '等待时间，最长',
   'simulation.figure.mean_completion_s': '完成时间，平均',
   'simulation.figure.p95_completion_s': '完成时间，95 %',
   'simulation.figure.mean_slowdown': '有界减速比，平均',

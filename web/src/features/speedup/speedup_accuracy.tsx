@@ -19,7 +19,7 @@ export function SpeedupAccuracy({ center }: { center: string }) {
             { id: 'resource_type', title: t('speedup.accuracy.kind'), cell: (a) => a.resource_type, csv: (a) => a.resource_type },
             { id: 'job_type', title: t('speedup.accuracy.type'), cell: (a) => a.job_type || nothing, csv: (a) => a.job_type },
             { id: 'job_count', title: t('speedup.accuracy.jobs'), isNumber: true, cell: (a) => a.job_count, csv: (a) => a.job_count },
-            { id: 'promised_s', title: t('speedup.accuracy.promised'), isNumber: true, cell: (a) => formatDuration(a.promised_s), csv: (a) => a.promised_s },
+            { id: 'raw_prediction_s', title: t('speedup.accuracy.raw'), isNumber: true, cell: (a) => formatDuration(a.raw_prediction_s), csv: (a) => a.raw_prediction_s },
             { id: 'actual_s', title: t('speedup.accuracy.actual'), isNumber: true, cell: (a) => formatDuration(a.actual_s), csv: (a) => a.actual_s },
             { id: 'ratio', title: t('speedup.accuracy.ratio'), isNumber: true, cell: (a) => formatFigure(a.ratio), csv: (a) => a.ratio },
           ]} />

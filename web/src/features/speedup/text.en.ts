@@ -66,7 +66,7 @@ export const speedupEn = {
   'speedup.accuracy.kind': 'Resource type',
   'speedup.accuracy.type': 'Job type',
   'speedup.accuracy.jobs': 'Jobs',
-  'speedup.accuracy.promised': 'Raw prediction',
+  'speedup.accuracy.raw': 'Raw prediction',
   'speedup.accuracy.actual': 'Actual',
   'speedup.accuracy.ratio': 'Actual / raw prediction',
   'speedup.wrong.needed': 'Needed without a center.',

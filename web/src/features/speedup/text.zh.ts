@@ -68,7 +68,7 @@ export const speedupZh: Record<keyof typeof speedupEn, string> = {
   'speedup.accuracy.kind': '资源类型',
   'speedup.accuracy.type': '作业类型',
   'speedup.accuracy.jobs': '作业数',
-  'speedup.accuracy.promised': '原始预测',
+  'speedup.accuracy.raw': '原始预测',
   'speedup.accuracy.actual': '实际',
   'speedup.accuracy.ratio': '实际 / 原始预测',
   'speedup.wrong.needed': '未选计算中心时必填。',

@@ -5,7 +5,7 @@ import { formatShare, nothing } from '../../../ui/format'
 import { Facts } from '../../../ui/page'
 import { Ready } from '../../../ui/states'
 import { leftOutFacts } from './left_out'
-import { likenessText, type OwnLoop, ownLoops } from './own_loops'
+import { similarityText, type OwnLoop, ownLoops } from './own_loops'
 
 type Use = JobOperators['operators'][number]
 
@@ -27,7 +27,7 @@ export function JobOperatorsTab({ job }: { job: Job }) {
   const loopColumns: Column<OwnLoop>[] = [
     { id: 'place', title: t('jobs.operators.loops.place'), cell: (l) => <code>{l.place}</code>, csv: (l) => l.place },
     { id: 'share', title: t('jobs.operators.share'), isNumber: true, cell: (l) => formatShare(l.share), csv: (l) => l.share },
-    { id: 'like', title: t('jobs.operators.loops.like'), cell: (l) => likenessText(l, t), csv: (l) => l.operator },
+    { id: 'like', title: t('jobs.operators.loops.like'), cell: (l) => similarityText(l, t), csv: (l) => l.operator },
   ]
   const loops = known ? ownLoops(known) : []
   return (

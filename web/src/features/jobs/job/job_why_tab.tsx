@@ -50,7 +50,7 @@ function Decided({ placement }: { placement: Placement }) {
   return <span className="dim">{text} · <Link className="in-text" href={cycle}>{t('jobs.why.cycle')}</Link></span>
 }
 
-const kinds = ['metering', 'host', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'turn', 'elsewhere', 'closed', 'impossible'] as const
+const kinds = ['metering', 'host', 'quota', 'window', 'price', 'maintenance', 'gpu_memory', 'units', 'priority_rank', 'elsewhere', 'closed', 'impossible'] as const
 
 function labelOf(t: Translate, kind: string): string | undefined {
   const known = knownWord(kinds, kind)

@@ -7,7 +7,7 @@ export interface OwnLoop {
   place: string
   share: number
   operator: string | null
-  likeness: number
+  similarity: number
 }
 
 function member(of: unknown, name: string): unknown {
@@ -23,15 +23,16 @@ export function ownLoops(known: Pick<JobOperators, 'remainder'>): OwnLoop[] {
 export function readLoops(loops: unknown): OwnLoop[] {
   if (!Array.isArray(loops)) return []
   return loops.flatMap((loop: unknown) => {
-    const [file, offset, share, operator, likeness] = ['file', 'offset', 'share', 'operator', 'likeness'].map((name) => member(loop, name))
-    if (typeof file !== 'string' || typeof offset !== 'number' || typeof share !== 'number' || typeof likeness !== 'number') return []
-    return [{ place: `${file}+0x${offset.toString(16)}`, share, operator: typeof operator === 'string' ? operator : null, likeness }]
+    const [file, offset, share, operator] = ['file', 'offset', 'share', 'operator'].map((name) => member(loop, name))
+    const similarity = member(loop, 'similarity') ?? member(loop, 'likeness') // the latter in profiles of a fathom-probe of the version before
+    if (typeof file !== 'string' || typeof offset !== 'number' || typeof share !== 'number' || typeof similarity !== 'number') return []
+    return [{ place: `${file}+0x${offset.toString(16)}`, share, operator: typeof operator === 'string' ? operator : null, similarity }]
   })
 }
 
 /** How sure it is that the operator stands for the loop, in words. */
-export function likenessText({ operator, likeness }: OwnLoop, t: Translate): string {
+export function similarityText({ operator, similarity }: OwnLoop, t: Translate): string {
   const much = 0.85
   if (operator === null) return t('jobs.operators.loops.none')
-  return t(likeness >= much ? 'jobs.operators.loops.much' : 'jobs.operators.loops.somewhat', { id: operator, similarity: formatShare(likeness) })
+  return t(similarity >= much ? 'jobs.operators.loops.much' : 'jobs.operators.loops.somewhat', { id: operator, similarity: formatShare(similarity) })
 }

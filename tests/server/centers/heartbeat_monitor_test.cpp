@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::TestStore;
 
-constexpr SilenceLimits kLimits{.suspect_after = 30s, .lost_after = 300s, .period = 5s};
+constexpr HeartbeatLimits kLimits{.suspect_after = 30s, .lost_after = 300s, .period = 5s};
 
 /// The state of the one center after marking, when it has been silent and watched for so long.
 std::string state_after(TestStore& store, const std::string& silent, std::chrono::seconds watched)
