@@ -49,7 +49,8 @@ struct RunCalibrations {
 /// counts n / (n + kMinForWidth). That of a unit type, job type or rung is shrunk in the same way towards that of
 /// all, and that of a unit type on one rung towards that of the rung. Always within kMinWidth..kMaxWidth.
 ///
-/// A run counts as predicted from runs where another of its type had ended on its unit type before it began.
+/// A run counts as predicted from runs where others of its type, its owner's or else its project's, had ended on its
+/// unit type when it was decided on.
 RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now);
 
 inline constexpr double kMinForWidth = 10;
