@@ -47,6 +47,12 @@ struct Gathered {
     std::vector<Distance> distances;
 };
 
+/// Whether it can be held against a prediction.
+bool is_judged(const PastRun& run)
+{
+    return is_time(run.predicted_s) && is_time(run.actual_s);
+}
+
 void gather(const PastRun& run, Gathered& to)
 {
     to.ratios.push_back(run.actual_s / run.predicted_s);
@@ -223,18 +229,14 @@ bool is_time(double seconds)
     return std::isfinite(seconds) && seconds > 0;
 }
 
-RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
+RunCalibrations calibrate_rungs(std::span<const PastRun> runs, Timestamp now)
 {
     Gathered all;
-    Groups by_unit_type;
-    Groups by_job_type;
     std::array<RungRuns, kRungs> by_rung;
     const EarlierRuns earlier(runs);
     for (const PastRun& run : runs) {
-        if (!is_time(run.predicted_s) || !is_time(run.actual_s)) continue;
+        if (!is_judged(run)) continue;
         gather(run, all);
-        gather(run, by_unit_type[run.unit_type]);
-        gather(run, by_job_type[run.job_type]);
         if (!is_time(run.raw_s)) continue;
         const Rung rested_on = earlier.were_there(run) ? Rung::kRuns : rung_of(run.basis);
         RungRuns& rung = by_rung[static_cast<std::size_t>(rested_on)];
@@ -244,10 +246,24 @@ RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
     RunCalibrations result;
     result.all = summarize_group(std::move(all), 0, now);
     const double parent = portable::log(result.all.width_factor);
-    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
-    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     for (std::size_t i = 0; i < kRungs; ++i)
         result.by_rung[i] = summarize_rung(std::move(by_rung[i]), parent, now);
+    return result;
+}
+
+RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
+{
+    Groups by_unit_type;
+    Groups by_job_type;
+    for (const PastRun& run : runs) {
+        if (!is_judged(run)) continue;
+        gather(run, by_unit_type[run.unit_type]);
+        gather(run, by_job_type[run.job_type]);
+    }
+    RunCalibrations result = calibrate_rungs(runs, now);
+    const double parent = portable::log(result.all.width_factor);
+    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
+    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     return result;
 }
 

@@ -52,6 +52,8 @@ struct RunCalibrations {
 /// A run counts as predicted from runs where others of its type, its owner's or else its project's, had ended on its
 /// unit type when it was decided on.
 RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now);
+/// The same without what no prediction takes: by_unit_type and by_job_type are empty.
+RunCalibrations calibrate_rungs(std::span<const PastRun> runs, Timestamp now);
 
 inline constexpr double kMinForWidth = 10;
 inline constexpr double kMinWidth = 0.25;

@@ -240,6 +240,8 @@ TEST(Calibrate, WithoutRunsOfItsOwnARungHasTheWidthOfAllAndAUnitTypeThatOfItsRun
 
     EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 0);
     EXPECT_NEAR(found.on(Rung::kOperators).width_factor("u1"), found.all.width_factor, 1e-12);
+    const RunCalibrations for_predictions = calibrate_rungs(runs, runs.back().ended_at);
+    EXPECT_EQ(for_predictions.on(Rung::kReference).width_factor("u1"), found.on(Rung::kReference).width_factor("u1"));
     const RungCalibration& later = found.on(Rung::kRuns);
     EXPECT_EQ(later.width_factor("u2"), later.all.width_factor);
 }
