@@ -315,7 +315,7 @@ TEST_F(History, OfRunsItIsKnownWhatOthersWereExpectedToMakeOfThem)
 
     const PastRun run = catalog_.get()->knowledge.runs->runs().front();
     EXPECT_EQ(run.slowdown, 3);
-    EXPECT_EQ(sql("SELECT decided_at = '" + format_rfc3339(run.decided_at) + "' FROM run_prediction"), "t");
+    EXPECT_EQ(sql("SELECT decided_at = '" + format_rfc3339(run.decided_at) + "' FROM prediction"), "t");
 }
 
 TEST_F(History, TheUsualLimitIsNobodysWord)
