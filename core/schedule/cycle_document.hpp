@@ -16,7 +16,7 @@
 namespace fathom {
 
 /// Version of the documents that are written.
-inline constexpr std::uint64_t kCycleVersion = 18;
+inline constexpr std::uint64_t kCycleVersion = 19;
 /// The oldest version that is read, so that cycles from before an update can be replayed; older ones are refused.
 inline constexpr std::uint64_t kOldestCycleVersion = 2;
 

@@ -65,8 +65,8 @@ inline void know(const MeasuredOperator& measured)
 }
 inline void know(const PastRun& run)
 {
-    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] =
-        run;
+    [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+                                  f19] = run;
 }
 } // namespace all_fields
 
@@ -347,6 +347,8 @@ void fields(Archive& archive, T& run)
     archive.flag(run.is_cut_off);
     if (archive.version() < 16) return;
     archive.real(run.slowdown, NumberRange::kAmount);
+    if (archive.version() < 19) return;
+    archive.moment(run.decided_at);
 }
 
 template <class Archive, FieldsOf<WaitModel> T>

@@ -32,7 +32,7 @@ constexpr Statement kSelectRuns{"routing_select_past_runs", R"sql(
     SELECT p.submitted_by, p.project, p.job_type, p.unit_type_id, p.unit_count, p.raw_prediction_s, p.raw_prediction_low_s, p.raw_prediction_high_s, p.raw_prediction_basis, p.host_slowdown * p.gpu_slowdown AS slowdown,
            greatest(p.run_s - p.transfers_s, 0) AS run_s, greatest(p.low_s - p.transfers_s, 0) AS low_s,
            greatest(p.high_s - p.transfers_s, 0) AS high_s, p.width_factor, p.free_s,
-           greatest(p.actual_run_s - p.transfers_s, p.actual_run_s / 10) AS actual_run_s, p.actual_wait_s, p.ended_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
+           greatest(p.actual_run_s - p.transfers_s, p.actual_run_s / 10) AS actual_run_s, p.actual_wait_s, p.ended_at, p.decided_at, p.asked_s, p.outcome = 'wall_limit' AS is_cut_off, now() AS read_at,
            (p.outcome = 'succeeded' OR (p.outcome = 'wall_limit' AND p.asked_s > 0)) AND p.job_type <> ''
                AND (u.drift_requested_at IS NULL OR p.decided_at > u.drift_requested_at) AS teaches
     FROM prediction p JOIN unit_type u ON u.id = p.unit_type_id
@@ -60,6 +60,7 @@ PastRun to_past_run(const pqxx::row& row)
             .width_factor = number("width_factor"),
             .actual_s = number("actual_run_s"),
             .ended_at = to_timestamp(row["ended_at"]),
+            .decided_at = to_timestamp(row["decided_at"]),
             .asked_s = number("asked_s"),
             .is_cut_off = row["is_cut_off"].as<bool>()};
 }

@@ -66,6 +66,8 @@ Json to_json(const PredictionQuality& quality)
 PastRun to_past_run(const PredictionRecord& record)
 {
     PastRun run;
+    run.owner = record.owner;
+    run.project = record.project;
     run.job_type = record.job_type;
     run.unit_type = record.unit_type_id.value;
     run.unit_count = record.unit_count;
@@ -79,6 +81,7 @@ PastRun to_past_run(const PredictionRecord& record)
     run.width_factor = record.width_factor;
     run.actual_s = record.actual_run_s.value_or(0);
     run.ended_at = record.ended_at.value_or(Timestamp());
+    run.decided_at = record.decided_at;
     return run;
 }
 

@@ -49,6 +49,8 @@ PredictionRecord to_record(const pqxx::row& row)
     const auto text = [&](const char* name) { return row[name].as<std::string>(); };
     return {.attempt_id = {text("attempt_id")},
             .job_id = {text("job_id")},
+            .owner = text("submitted_by"),
+            .project = text("project"),
             .job_type = text("job_type"),
             .center_id = {text("center_id")},
             .center = text("center"),

@@ -24,6 +24,8 @@ namespace fathom::server {
 struct PredictionRecord {
     AttemptId attempt_id;
     JobId job_id;
+    std::string owner;   ///< who submitted the job
+    std::string project; ///< that it is of
     std::string job_type;
     CenterId center_id;
     std::string center;

@@ -47,6 +47,12 @@ struct Gathered {
     std::vector<Distance> distances;
 };
 
+/// Whether it can be held against a prediction.
+bool is_judged(const PastRun& run)
+{
+    return is_time(run.predicted_s) && is_time(run.actual_s);
+}
+
 void gather(const PastRun& run, Gathered& to)
 {
     to.ratios.push_back(run.actual_s / run.predicted_s);
@@ -60,28 +66,60 @@ void gather(const PastRun& run, Gathered& to)
     if (width > 0) to.distances.push_back({run.ended_at, std::abs(away) / (width / run.width_factor)});
 }
 
-/// When the first run of each job type ended on each unit type.
-using FirstEnds = std::map<std::string_view, std::map<std::string_view, Timestamp>>;
+/// When the first runs of a job type ended.
+struct FirstEnds {
+    Timestamp anywhere = Timestamp::max();
+    std::map<std::string_view, Timestamp> by_unit_type;
 
-FirstEnds first_ends(std::span<const PastRun> runs)
-{
-    FirstEnds ends;
-    for (const PastRun& run : runs) {
-        if (!is_time(run.actual_s)) continue;
-        const auto [first, is_new] = ends[run.job_type].try_emplace(run.unit_type, run.ended_at);
-        if (!is_new) first->second = std::min(first->second, run.ended_at);
+    void note(const PastRun& run)
+    {
+        anywhere = std::min(anywhere, run.ended_at);
+        const auto [there, is_new] = by_unit_type.try_emplace(run.unit_type, run.ended_at);
+        if (!is_new) there->second = std::min(there->second, run.ended_at);
     }
-    return ends;
-}
+};
 
-/// @param ends  of this run and others.
-Rung rung_of_run(const PastRun& run, const FirstEnds& ends)
-{
-    const Timestamp first = ends.at(run.job_type).at(run.unit_type);
-    // It began after the decision: many jobs of a new type that were submitted at once all went without runs.
-    const bool has_earlier = std::chrono::duration_cast<Seconds>(run.ended_at - first).count() >= run.actual_s;
-    return has_earlier ? Rung::kRuns : rung_of(run.basis);
-}
+/// Which runs had others of their type before them.
+class EarlierRuns {
+  public:
+    explicit EarlierRuns(std::span<const PastRun> runs)
+    {
+        for (const PastRun& run : runs) {
+            if (!is_time(run.actual_s)) continue;
+            of_owners_[{run.owner, run.job_type}].note(run);
+            if (!run.project.empty()) of_projects_[{run.project, run.job_type}].note(run);
+        }
+    }
+
+    /// Whether its prediction had runs of its type there to rest on: its owner's, or where the owner had never run the
+    /// type, its project's, as RunHistory chooses models.
+    /// @param run  one of them.
+    bool were_there(const PastRun& run) const
+    {
+        const FirstEnds& own = of_owners_.at({run.owner, run.job_type});
+        if (run.project.empty() || is_before(own.anywhere, run))
+            return is_before(own.by_unit_type.at(run.unit_type), run);
+        return is_before(of_projects_.at({run.project, run.job_type}).by_unit_type.at(run.unit_type), run);
+    }
+
+  private:
+    /// By the name of an owner or project, and the job type.
+    using ByType = std::map<std::pair<std::string_view, std::string_view>, FirstEnds>;
+
+    /// Whether it could be learned from when the run was decided on: many jobs of a new type that are submitted at once
+    /// all go without runs, also those that wait for others. Where that moment is not known, the run's begin is taken.
+    static bool is_before(Timestamp ended_at, const PastRun& run)
+    {
+        const auto seconds_from = [&](Timestamp moment) {
+            return std::chrono::duration_cast<Seconds>(run.ended_at - moment).count();
+        };
+        const double since_decision_s = run.decided_at == Timestamp() ? run.actual_s : seconds_from(run.decided_at);
+        return ended_at < run.ended_at && seconds_from(ended_at) >= since_decision_s;
+    }
+
+    ByType of_owners_;
+    ByType of_projects_;
+};
 
 /// The logarithm of the width factor of a group, as far as its runs tell it.
 double log_width(std::vector<Distance> distances, double parent, Timestamp now)
@@ -191,30 +229,41 @@ bool is_time(double seconds)
     return std::isfinite(seconds) && seconds > 0;
 }
 
-RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
+RunCalibrations calibrate_rungs(std::span<const PastRun> runs, Timestamp now)
 {
     Gathered all;
-    Groups by_unit_type;
-    Groups by_job_type;
     std::array<RungRuns, kRungs> by_rung;
-    const FirstEnds ends = first_ends(runs);
+    const EarlierRuns earlier(runs);
     for (const PastRun& run : runs) {
-        if (!is_time(run.predicted_s) || !is_time(run.actual_s)) continue;
+        if (!is_judged(run)) continue;
         gather(run, all);
-        gather(run, by_unit_type[run.unit_type]);
-        gather(run, by_job_type[run.job_type]);
         if (!is_time(run.raw_s)) continue;
-        RungRuns& rung = by_rung[static_cast<std::size_t>(rung_of_run(run, ends))];
+        const Rung rested_on = earlier.were_there(run) ? Rung::kRuns : rung_of(run.basis);
+        RungRuns& rung = by_rung[static_cast<std::size_t>(rested_on)];
         gather(run, rung.all);
         gather(run, rung.by_unit_type[run.unit_type]);
     }
     RunCalibrations result;
     result.all = summarize_group(std::move(all), 0, now);
     const double parent = portable::log(result.all.width_factor);
-    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
-    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     for (std::size_t i = 0; i < kRungs; ++i)
         result.by_rung[i] = summarize_rung(std::move(by_rung[i]), parent, now);
+    return result;
+}
+
+RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now)
+{
+    Groups by_unit_type;
+    Groups by_job_type;
+    for (const PastRun& run : runs) {
+        if (!is_judged(run)) continue;
+        gather(run, by_unit_type[run.unit_type]);
+        gather(run, by_job_type[run.job_type]);
+    }
+    RunCalibrations result = calibrate_rungs(runs, now);
+    const double parent = portable::log(result.all.width_factor);
+    result.by_unit_type = summarize_groups(std::move(by_unit_type), parent, now);
+    result.by_job_type = summarize_groups(std::move(by_job_type), parent, now);
     return result;
 }
 

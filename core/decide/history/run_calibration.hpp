@@ -49,8 +49,11 @@ struct RunCalibrations {
 /// counts n / (n + kMinForWidth). That of a unit type, job type or rung is shrunk in the same way towards that of
 /// all, and that of a unit type on one rung towards that of the rung. Always within kMinWidth..kMaxWidth.
 ///
-/// A run counts as predicted from runs where another of its type had ended on its unit type before it began.
+/// A run counts as predicted from runs where others of its type, its owner's or else its project's, had ended on its
+/// unit type when it was decided on.
 RunCalibrations calibrate(std::span<const PastRun> runs, Timestamp now);
+/// The same without what no prediction takes: by_unit_type and by_job_type are empty.
+RunCalibrations calibrate_rungs(std::span<const PastRun> runs, Timestamp now);
 
 inline constexpr double kMinForWidth = 10;
 inline constexpr double kMinWidth = 0.25;

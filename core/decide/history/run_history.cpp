@@ -127,9 +127,9 @@ RunHistory::RunHistory(std::span<const PastRun> runs, Timestamp now)
         if (!run.project.empty()) of_projects[run.project].push_back(run);
     }
     for (const auto& [name, own] : of_owners)
-        by_owner_.emplace(name, make_model(own, now, calibrate(own, now)));
+        by_owner_.emplace(name, make_model(own, now, calibrate_rungs(own, now)));
     for (const auto& [name, own] : of_projects)
-        by_project_.emplace(name, make_model(own, now, calibrate(own, now)));
+        by_project_.emplace(name, make_model(own, now, calibrate_rungs(own, now)));
 }
 
 const RunHistory::Model* RunHistory::find_model(std::string_view job_type, RunOwner owner) const

@@ -46,8 +46,9 @@ struct PastRun {
     double width_factor{1}; ///< RunCorrection::width_factor that this interval was made with
     double actual_s{};
     Timestamp ended_at{};
-    double asked_s{};  ///< how long its user had said that it runs at most; 0: not said
-    bool is_cut_off{}; ///< ended at that limit: nothing but how much is asked for is learned from it
+    Timestamp decided_at{}; ///< when it was predicted; the epoch: not known
+    double asked_s{};       ///< how long its user had said that it runs at most; 0: not said
+    bool is_cut_off{};      ///< ended at that limit: nothing but how much is asked for is learned from it
 };
 
 /// How a raw prediction becomes a prediction: run = raw prediction × factor, and its logarithm is off by `deviation`

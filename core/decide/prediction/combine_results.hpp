@@ -19,7 +19,8 @@ inline constexpr std::size_t kMaxResults = 8;
 /// unsure the medians themselves are. The first result beyond that, and all before it, are of another state of the unit
 /// type: they count no more. So a changed unit type is seen by its newest result, and noise is not taken for a change.
 /// Until a second one agrees with it, a newest result by itself may be of a bad moment: it is believed, and its
-/// interval reaches to what was before it.
+/// interval reaches to what was before it. Predictions take the width of the interval for both sides (deviation_of()):
+/// where it is half as slow again, a standard deviation of 0.1 of ln(time).
 ///
 /// The median is the geometric mean of those that count. The interval (95 %) is where the next result may be expected:
 /// it holds the spread between results as well as within them. A single result stays as it is. All else is the

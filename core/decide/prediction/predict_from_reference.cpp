@@ -189,7 +189,8 @@ void apply_similarity(std::span<const OperatorDemand> demands, std::vector<Ratio
     for (std::size_t i = 0; i < demands.size(); ++i) {
         if (demands[i].similarity >= 1 || ratios[i].basis == PredictionBasis::kUnknown) continue;
         const double unlike = 1 - std::max(0.0, demands[i].similarity);
-        const double of_threads = is_of_program_threads(demands[i]) ? 0 : gain;
+        const bool is_of_library = demands[i].remainder.empty() && !demands[i].is_serial;
+        const double of_threads = is_of_library ? gain : 0;
         const double way = general.log_ratio + of_threads / 2 - ratios[i].log_ratio;
         ratios[i].log_ratio += unlike * way;
         ratios[i].deviation =

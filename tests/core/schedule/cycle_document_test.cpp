@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,6 +132,27 @@ TEST(CycleDocument, JobsThatCentersHaveRefusedOrKeepDataOfAreDecidedSoAgain)
     }
     for (const ScheduledStart& start : plan.starts)
         EXPECT_NE(start.winner.center_id, center);
+}
+
+TEST(CycleDocument, OfRunsItIsKnownWhenTheyWereDecidedOn)
+{
+    test::RandomCycle cycle = test::CycleMaker(17).make();
+    PastRun run;
+    run.job_type = "app/x";
+    run.unit_type = cycle.catalog.unit_types.front().id.value;
+    run.actual_s = 60;
+    run.ended_at = cycle.moment.now - std::chrono::hours(1);
+    run.decided_at = cycle.moment.now - std::chrono::hours(3);
+    const std::vector<PastRun> runs{run};
+    cycle.catalog.knowledge.runs = std::make_shared<const RunHistory>(runs, cycle.moment.now);
+    const SchedulePlan plan = decide_cycle(cycle.moment, cycle.catalog);
+
+    const Result<CycleReplay> replay =
+        replay_cycle(write_cycle(cycle.moment), parts_of(cycle.catalog), write_plan(record_of(plan)));
+
+    ASSERT_TRUE(replay.has_value()) << describe(replay.error());
+    ASSERT_EQ(replay->catalog.knowledge.runs->runs().size(), 1U);
+    EXPECT_EQ(replay->catalog.knowledge.runs->runs()[0].decided_at, run.decided_at);
 }
 
 TEST(CycleDocument, JobsThatWouldShareAGpuAreDecidedSoAgain)

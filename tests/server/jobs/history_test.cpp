@@ -313,7 +313,9 @@ TEST_F(History, OfRunsItIsKnownWhatOthersWereExpectedToMakeOfThem)
     end(job, 60);
     learn_runs(1);
 
-    EXPECT_EQ(catalog_.get()->knowledge.runs->runs().front().slowdown, 3);
+    const PastRun run = catalog_.get()->knowledge.runs->runs().front();
+    EXPECT_EQ(run.slowdown, 3);
+    EXPECT_EQ(sql("SELECT decided_at = '" + format_rfc3339(run.decided_at) + "' FROM prediction"), "t");
 }
 
 TEST_F(History, TheUsualLimitIsNobodysWord)

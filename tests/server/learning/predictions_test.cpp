@@ -198,6 +198,32 @@ TEST(PredictionRungs, AreToldApartInTheCalibration)
     EXPECT_EQ(by_rung[1]["run"]["within_share"], 1);
 }
 
+TEST(PredictionRungs, AreThoseOfTheOwnerWhenTheJobWasDecidedOn)
+{
+    const Timestamp now = SystemClock().now();
+    const auto ended = [&](const std::string& owner, std::chrono::minutes decided_ago, std::chrono::minutes ago) {
+        PredictionRecord record;
+        record.owner = owner;
+        record.job_type = "scf";
+        record.unit_type_id = {"ut_1"};
+        record.raw_basis = "operators";
+        record.raw = record.run = {60, 55, 66};
+        record.actual_run_s = 60;
+        record.decided_at = now - decided_ago;
+        record.ended_at = now - ago;
+        record.outcome = "succeeded";
+        return record;
+    };
+    const std::vector<PredictionRecord> records{ended("bob", 15min, 10min), ended("ada", 40min, 20min),
+                                                ended("ada", 40min, 30min)};
+
+    const NetworkCalibration found = calibrate_network(records, now);
+
+    ASSERT_EQ(found.by_rung.size(), 1U) << "none could rest on runs";
+    EXPECT_EQ(found.by_rung[0].rung, Rung::kOperators);
+    EXPECT_EQ(found.by_rung[0].run.job_count, 3);
+}
+
 TEST_F(Predictions, NodeFailuresSpeakAgainstTheirCenterPreemptionsAndWantOfMemoryDoNot)
 {
     for (const AttemptOutcome outcome :

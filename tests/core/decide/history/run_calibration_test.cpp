@@ -240,6 +240,8 @@ TEST(Calibrate, WithoutRunsOfItsOwnARungHasTheWidthOfAllAndAUnitTypeThatOfItsRun
 
     EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 0);
     EXPECT_NEAR(found.on(Rung::kOperators).width_factor("u1"), found.all.width_factor, 1e-12);
+    const RunCalibrations for_predictions = calibrate_rungs(runs, runs.back().ended_at);
+    EXPECT_EQ(for_predictions.on(Rung::kReference).width_factor("u1"), found.on(Rung::kReference).width_factor("u1"));
     const RungCalibration& later = found.on(Rung::kRuns);
     EXPECT_EQ(later.width_factor("u2"), later.all.width_factor);
 }
@@ -257,6 +259,57 @@ TEST(Calibrate, RunsThatWentAtTheSameTimeWereAllPredictedWithoutTheOthers)
 
     EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 5);
     EXPECT_EQ(found.on(Rung::kRuns).all.job_count, 1) << "it began when the first had ended";
+}
+
+TEST(Calibrate, RunsThatWereDecidedOnTogetherRestOnNoneOfEachOtherAlsoIfSomeWait)
+{
+    std::vector<PastRun> runs(5, predicted_run(100, 0.1, 100));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].decided_at = kBegin;
+        runs[i].ended_at = kBegin + (i + 1) * 100s; // one after another
+    }
+    PastRun after = runs.back();
+    after.decided_at = kBegin + 100s;
+    runs.push_back(after);
+
+    const RunCalibrations found = calibrate(runs, kBegin + 1h);
+
+    EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 5);
+    EXPECT_EQ(found.on(Rung::kRuns).all.job_count, 1) << "it was decided on when the first had ended";
+}
+
+TEST(Calibrate, OthersRunsAreNoneOfTheTypeUnlessTheirProjectIsTheSame)
+{
+    const auto runs_of_two = [](const std::string& project) {
+        std::vector<PastRun> runs(3, predicted_run(100, 0.1, 100));
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            runs[i].owner = i == 0 ? "ada" : "bob";
+            runs[i].project = project;
+            runs[i].ended_at = kBegin + i * 1h;
+        }
+        return calibrate(runs, kBegin + 4h);
+    };
+
+    EXPECT_EQ(runs_of_two("").on(Rung::kOperators).all.job_count, 2) << "the first run of each";
+    EXPECT_EQ(runs_of_two("").on(Rung::kRuns).all.job_count, 1);
+    EXPECT_EQ(runs_of_two("physics").on(Rung::kOperators).all.job_count, 1);
+    EXPECT_EQ(runs_of_two("physics").on(Rung::kRuns).all.job_count, 2);
+}
+
+TEST(Calibrate, WhoHasRunTheTypeElsewhereRestsOnThatAndNotOnTheProject)
+{
+    std::vector<PastRun> runs(3, predicted_run(100, 0.1, 100));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].owner = i == 0 ? "ada" : "bob";
+        runs[i].project = "physics";
+        runs[i].ended_at = kBegin + i * 1h;
+    }
+    runs[1].unit_type = "u2";
+
+    const RunCalibrations found = calibrate(runs, kBegin + 4h);
+
+    EXPECT_EQ(found.on(Rung::kOperators).all.job_count, 3);
+    EXPECT_EQ(found.on(Rung::kRuns).all.job_count, 0);
 }
 
 /// Where intervals admit 0.06, first runs are off by 0.12 and later ones by 0.03: 60 types at four places, three runs

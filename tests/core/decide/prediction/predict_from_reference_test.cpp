@@ -159,6 +159,17 @@ TEST(PredictFromReference, ALibraryMayDivideWhatOfItsRoutinesIsUnlikeTheOperator
     EXPECT_NEAR(predict_from_reference(job, run_on(before, 2), there).operators[0].total_s, 1, 1e-9);
 }
 
+TEST(PredictFromReference, FilesAreNoLibrarysThreadsWork)
+{
+    const std::vector before{measured("file_read", 1e6, 1), measured("trigonometric", 1e6, 1)};
+    const std::vector all_cores{measured("file_read", 1e6, 1), measured("trigonometric", 1e6, 0.25)};
+    const UnitMeasurements there{.operators = all_cores, .cores = 4, .one_core = before};
+    std::vector job{demand("file_read", 1e6, 0.5, "io"), demand("trigonometric", 1e6, 0.5, "compute")};
+    job[0].similarity = 0.5;
+
+    EXPECT_NEAR(predict_from_reference(job, run_on(before, 2), there).operators[0].total_s, 1, 1e-9);
+}
+
 TEST(PredictFromReference, OnAsManyCoresALibrarysThreadsChangeNothing)
 {
     const std::vector before{measured("dgemm", 1e6, 1), measured("trigonometric", 1e6, 1)};
