@@ -118,4 +118,20 @@ void kernels_of_contexts()
     release(address);
 }
 
+/// A thread without a context tells of iterations while a launch is timed.
+void kernels_without_context()
+{
+    make_context();
+    const Address address = allocate(kMiB);
+    void* const fill = kernel("fill");
+    for (int i = 0; i < 3; ++i)
+        fill_with(fill, 5, address, nullptr);
+    std::thread(iterate_until, "told").join();
+    for (int i = 0; i < 2; ++i)
+        fill_with(fill, 5, address, nullptr);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
+    iterate_until("kernels");
+    release(address);
+}
+
 } // namespace driver_calls
