@@ -121,7 +121,7 @@ KernelLaunches::Entry* KernelLaunches::make_known(std::atomic<std::uint64_t>& sl
 /// With mutex_ held.
 std::uint64_t KernelLaunches::number_of(const std::string& name, const KernelShape& shape)
 {
-    if (name.empty()) return kNotKept;
+    if (name.empty() || !has_threads(shape)) return kNotKept;
     for (std::size_t i = 0; i < entry_count_; ++i) {
         if (entries_[i].shape == shape && entries_[i].name == name) return i;
     }

@@ -68,6 +68,9 @@ void kernels()
     for (int i = 0; i < 3; ++i)
         fill_with(of_module, 5, address, nullptr);
     fill_with(of_module, 6, address, nullptr);
+    void* parameters[] = {nullptr, nullptr, nullptr};
+    require(cuLaunchKernel(of_module, 0, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr) != kSuccess,
+            "a launch of no blocks is refused");
     void* library = nullptr;
     void* of_library = nullptr;
     void* function = nullptr;
