@@ -126,7 +126,7 @@ std::vector<SettingSpec> node_settings()
 }
 
 /// How its pods start and end, and as whom.
-std::vector<SettingSpec> run_settings()
+std::vector<SettingSpec> pod_run_settings()
 {
     return {
         {"kubernetes_start_limit_s", "600",
@@ -151,7 +151,7 @@ std::vector<SettingSpec> run_settings()
 std::vector<SettingSpec> kubernetes_settings()
 {
     std::vector<SettingSpec> all;
-    for (const auto& part : {cluster_settings, pod_settings, node_settings, run_settings}) {
+    for (const auto& part : {cluster_settings, pod_settings, node_settings, pod_run_settings}) {
         const std::vector<SettingSpec> specs = part();
         all.insert(all.end(), specs.begin(), specs.end());
     }

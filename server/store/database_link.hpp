@@ -22,6 +22,8 @@ class DatabaseLink {
     bool has_input() const;
 
   private:
+    bool has_lz4();
+
     pqxx::connection connection_;
     pqxx::quiet_errorhandler quiet_; // notices would go to standard error, outside the log
 };

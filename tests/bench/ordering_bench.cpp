@@ -37,8 +37,8 @@ struct Row {
     double mean_completion_s{};
     double p95_completion_s{};
     double utilization{};
-    double longest_wait_s{};
-    double most_slowdown{};
+    double max_wait_s{};
+    double max_slowdown{};
     double decisions_per_s{};
 };
 
@@ -62,8 +62,8 @@ Row run_rule(const OrderingWorld& world, const Candidate& candidate, std::uint64
         row.mean_completion_s += share * one.mean_completion_s;
         row.p95_completion_s += share * one.p95_completion_s;
         row.utilization += share * one.utilization;
-        row.longest_wait_s = std::max(row.longest_wait_s, one.longest_wait_s);
-        row.most_slowdown = std::max(row.most_slowdown, one.most_slowdown);
+        row.max_wait_s = std::max(row.max_wait_s, one.max_wait_s);
+        row.max_slowdown = std::max(row.max_slowdown, one.max_slowdown);
     }
     row.decisions_per_s = static_cast<double>(decisions) / decide_s;
     return row;
@@ -80,8 +80,8 @@ WorldRows run_world(const OrderingWorld& world, std::uint64_t seeds)
         rows[i] = run_rule(world, kRules[i], std::min(seeds, world.most_seeds));
         const Row& row = rows[i];
         fmt::print("{:<24}{:>12.2f}{:>10.1f}{:>14.1f}{:>14.1f}{:>11.1f} %{:>13.0f}\n", kRules[i].title,
-                   row.mean_completion_s / 3600, row.p95_completion_s / 3600, row.most_slowdown,
-                   row.longest_wait_s / 3600, 100 * row.utilization, row.decisions_per_s);
+                   row.mean_completion_s / 3600, row.p95_completion_s / 3600, row.max_slowdown, row.max_wait_s / 3600,
+                   100 * row.utilization, row.decisions_per_s);
     }
     std::fflush(stdout);
     return rows;
@@ -156,7 +156,7 @@ Row run_settings(const OrderingWorld& world, const Setting& setting, std::uint64
         const Figures one = figure_out(drawn, "settings", seed, std::move(*result)).all;
         if (one.ended != one.jobs) throw std::runtime_error(world.name + ": counted jobs did not end");
         row.mean_completion_s += one.mean_completion_s / static_cast<double>(seeds);
-        row.most_slowdown = std::max(row.most_slowdown, one.most_slowdown);
+        row.max_slowdown = std::max(row.max_slowdown, one.max_slowdown);
     }
     return row;
 }
@@ -197,7 +197,7 @@ int try_settings(std::uint64_t seeds)
             if (in_use_s.size() == i) in_use_s.push_back(row.mean_completion_s);
             const double ratio = row.mean_completion_s / in_use_s[i];
             logs += std::log(ratio) / static_cast<double>(worlds.size());
-            slowdown = std::max(slowdown, row.most_slowdown);
+            slowdown = std::max(slowdown, row.max_slowdown);
             if (ratio > largest) largest_in = worlds[i].name;
             largest = std::max(largest, ratio);
         }
@@ -255,7 +255,7 @@ int run(const std::string& folder, std::uint64_t seeds)
         for (InterruptingGain* const gain_of : {&rarely, &often, &rarely_there, &often_there})
             gain_of->add(world, std::min(seeds, world.most_seeds), rows.back()[kAdvantage].mean_completion_s);
         const Row& used = rows.back()[kAdvantage];
-        worst_slowdown = std::max(worst_slowdown, used.most_slowdown);
+        worst_slowdown = std::max(worst_slowdown, used.max_slowdown);
         if (world.is_reference) reference_s = used.mean_completion_s;
     }
     fmt::print("\ngeometric mean over worlds of mean completion, that of the rule in use = 1\n");

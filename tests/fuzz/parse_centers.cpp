@@ -1,4 +1,5 @@
 #include "simulator/world/centers_file.hpp"
+#include "simulator/world/centers_file_write.hpp"
 #include "tests/fuzz/fuzz_input.hpp"
 
 /// Whatever describes a network, parse_centers() reads it; what it took is written and read again as the same.

@@ -4,10 +4,12 @@
 #include "core/base/json_reader.hpp"
 #include "core/base/portable_math.hpp"
 #include "core/decide/history/run_history.hpp"
+#include "core/decide/prediction/predict.hpp"
 #include "core/decide/statistics/sample_statistics.hpp"
 #include "core/decide/statistics/weighted_median.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -16,6 +18,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -18,14 +18,26 @@ const std::string& InputTexts::of(const std::shared_ptr<const void>& source, con
         if (text != known->second.texts.end()) return text->second;
     }
     std::string text = make();
-    if (size_bytes_ + text.size() > kMaxBytes) {
+    const std::size_t size = text.size() + key.first.size() + key.second.size() + kBytesBeside;
+    if (size_bytes_ + size > kMaxBytes) {
         sources_.clear();
         size_bytes_ = 0;
     }
-    size_bytes_ += text.size();
     OfSource& kept = sources_[source.get()];
     kept.source = source;
-    return kept.texts.insert_or_assign(std::move(key), std::move(text)).first->second;
+    const auto made = kept.texts.emplace(std::move(key), std::move(text)).first;
+    kept.size_bytes += size;
+    size_bytes_ += size;
+    return made->second;
+}
+
+void InputTexts::forget_unused()
+{
+    std::erase_if(sources_, [this](const auto& one) {
+        const bool is_unused = one.second.source.use_count() <= 1;
+        if (is_unused) size_bytes_ -= one.second.size_bytes;
+        return is_unused;
+    });
 }
 
 } // namespace fathom

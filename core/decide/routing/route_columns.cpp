@@ -89,6 +89,7 @@ RouteColumns::RouteColumns(const UnitTypeList& unit_types, std::shared_ptr<const
         estimates_since_ = estimates_ == before->estimates_ ? before->estimates_since_ : generation_;
         uses_ = before->uses_;
         input_texts_ = std::exchange(before->input_texts_, {});
+        input_texts_.forget_unused();
         if (have_same_names(before->unit_types_, unit_types_)) {
             take_over(*before);
             return;

@@ -61,7 +61,8 @@ class RouteColumns {
     const PriceHours& price_hours(Timestamp now, bool has_all);
     /// Of the hour of `now`. Valid until the next call.
     const NetworkHours& network_hours(Timestamp now);
-    /// Of the inputs of decisions on these unit types. A newer list has them as well; a copy has none.
+    /// Of the inputs of decisions on these unit types. A newer list has them as well, but for those of what nobody has
+    /// any more; a copy has none.
     InputTexts& input_texts() { return input_texts_; }
     /// As if a unit type were otherwise: for a copy, of which the list is not that of the original.
     void set_facts(std::size_t unit_type, const UnitTypeFacts& facts);

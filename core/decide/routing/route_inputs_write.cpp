@@ -114,8 +114,8 @@ std::string operators_read(const RouteRequest& request)
     for (const OperatorDemand& demand : request.parts())
         ids.insert(demand.operator_id);
     std::string text;
-    for (const std::string_view id : ids)
-        text.append(id).append("\n");
+    for (const std::string_view id : ids) // with its length: what a job names may have any characters
+        text.append(std::to_string(id.size())).append(":").append(id);
     return text;
 }
 
@@ -160,8 +160,11 @@ std::string route_inputs_text(const RouteRequest& request, const UnitTypeList& u
         text.pop_back(); // its brace: more members follow
         for (const SharedMember& member : shared_members(request, *view)) {
             text.append(",\"").append(member.name).append("\":");
-            text += texts.of(member.source, member.name, member.is_by_operators ? operators : std::string(),
-                             [&] { return member.json(request, *view).dump(); });
+            const auto make = [&] { return member.json(request, *view).dump(); };
+            if (member.source == nullptr) // there is nothing to be told
+                text += make();
+            else
+                text += texts.of(member.source, member.name, member.is_by_operators ? operators : std::string(), make);
         }
         text += '}';
     }

@@ -1,5 +1,8 @@
+#include "core/decide/routing/route_columns.hpp"
+#include "core/decide/routing/route_json.hpp"
 #include "core/schedule/unit_ledger.hpp"
 #include "core/schedule/unmeasured_places.hpp"
+#include "tests/core/decide/routing/random_network.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,6 +61,27 @@ TEST(UnitLedger, LeavesWhatItIsMadeOfAndCopiesOnlyWhatItTakesOf)
     EXPECT_EQ(ledger.views()[2].availability.free_now(), 4);
     for (const UnitTypeView& one : unit_types)
         EXPECT_EQ(one.availability.free_now(), 4) << one.id.value;
+}
+
+TEST(UnitLedger, TellsWhatADecisionWasMadeByWithAndWithoutColumns)
+{
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const test::RandomNetwork network = test::NetworkMaker(seed).make();
+        for (const bool has_columns : {false, true}) {
+            std::shared_ptr<RouteColumns> columns;
+            if (has_columns) columns = std::make_shared<RouteColumns>(network.unit_types, network.knowledge.estimates);
+            UnitLedger ledger(network.unit_types, network.knowledge, {}, columns);
+            for (int taken = 0; taken < 2; ++taken) {
+                const Decision decision = ledger.decide(network.request);
+
+                const std::string inputs = ledger.inputs_of(network.request, decision);
+
+                const Json expected = route_inputs_json(network.request, ledger.views(), ledger.knowledge(), decision);
+                EXPECT_EQ(*parse_json(inputs), *parse_json(expected.dump())) << seed << " " << taken;
+                ledger.reserve({network.unit_types.front().id, 1, 60});
+            }
+        }
+    }
 }
 
 TEST(UnitTypeIndex, FindsAnyUnitTypeWhereverItWasAskedForBefore)

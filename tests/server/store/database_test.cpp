@@ -59,6 +59,16 @@ TEST_F(DatabaseTest, CommitsWhenTheWorkSucceeds)
     EXPECT_EQ(run_sql(url_, "SELECT count(*) FROM item"), "1");
 }
 
+TEST_F(DatabaseTest, LongValuesAreCompressedByLz4)
+{
+    const Result<std::string> inserted =
+        query("INSERT INTO item VALUES (1, repeat('long text ', 10000)) RETURNING name IS NOT NULL");
+
+    ASSERT_TRUE(inserted) << inserted.error().detail;
+    EXPECT_EQ(run_sql(url_, "SELECT pg_column_compression(name) FROM item"), "lz4")
+        << "Debian's PostgreSQL has been built with it";
+}
+
 TEST_F(DatabaseTest, RollsBackWhenTheWorkGivesAnError)
 {
     auto work = [](pqxx::work& transaction) -> Result<void> {

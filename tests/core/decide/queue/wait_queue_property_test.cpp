@@ -68,6 +68,11 @@ class Stream {
     void step()
     {
         now_s_ += 4 * static_cast<double>(dice_.roll(0, 4));
+        if (dice_.roll(0, 9) == 0) {
+            while (!waiting_.empty())
+                leave();
+        }
+        if (dice_.roll(0, 2) == 0) change_prices(); // who comes then is weighed by them
         for (std::int64_t i = dice_.roll(0, 3); i > 0; --i)
             arrive();
         if (dice_.roll(0, 9) == 0) leave();

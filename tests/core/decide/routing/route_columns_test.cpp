@@ -221,5 +221,24 @@ TEST(RouteColumns, KeepWhatIsKnownOfUnitTypesThatStayWhereOthersComeAndGo)
     }
 }
 
+TEST(RouteColumns, KeepTextsOfInputsUntilNoCatalogHasWhatTheyAreOf)
+{
+    Networks networks;
+    const std::vector<UnitTypeView> unit_types = networks.make(3);
+    std::shared_ptr<const void> list = std::make_shared<const int>(1);
+    const std::weak_ptr<const void> watched = list;
+    RouteColumns first(unit_types);
+    first.input_texts().of(list, "price", "", [] { return std::string("1"); });
+
+    RouteColumns second(unit_types, nullptr, &first);
+    EXPECT_EQ(first.input_texts().size_bytes(), 0U);
+    EXPECT_EQ(second.input_texts().of(list, "price", "", [] { return std::string("anew"); }), "1");
+    list.reset();
+    RouteColumns third(unit_types, nullptr, &second);
+
+    EXPECT_TRUE(watched.expired());
+    EXPECT_EQ(third.input_texts().size_bytes(), 0U);
+}
+
 } // namespace
 } // namespace fathom

@@ -77,23 +77,100 @@ TEST(RouteInputs, AreThemselvesAgainWhenReadAndWritten)
     }
 }
 
+/// Made, and as it is kept then.
+void expect_same_as_text(const test::RandomNetwork& network, InputTexts& texts)
+{
+    const Decision decision = route(network.request, network.unit_types, network.knowledge);
+    const Json inputs = route_inputs_json(network.request, network.unit_types, network.knowledge, decision);
+
+    const std::string text = route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts);
+
+    EXPECT_EQ(*parse_json(text), stored(inputs));
+    EXPECT_EQ(text.size(), inputs.dump().size()) << "no member is there twice";
+    EXPECT_EQ(route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts), text);
+}
+
 TEST(RouteInputs, SayTheSameAsText)
 {
     InputTexts texts;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         test::RandomNetwork network = test::NetworkMaker(seed).make();
-        // The second time with operators left out: of the lists that are shared it reads less.
-        for (const bool is_shorter : {false, true}) {
-            if (is_shorter && network.request.operators.size() > 1) network.request.operators.pop_back();
-            const Decision decision = route(network.request, network.unit_types, network.knowledge);
+        expect_same_as_text(network, texts);
+        // With operators left out: of the lists that are shared it reads less.
+        if (network.request.operators.size() > 1) network.request.operators.pop_back();
+        expect_same_as_text(network, texts);
+        network.request.operators.clear();
+        expect_same_as_text(network, texts);
+    }
+}
 
-            const std::string text =
-                route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts);
+TEST(RouteInputs, SayTheSameAsTextOfWhatAKnownRunIsMadeOf)
+{
+    InputTexts texts;
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    network.request.operators = {{"dgemm", "n=64", 10, 1e6, 1e5}};
+    expect_same_as_text(network, texts);
+    KnownRun known;
+    known.job_id = "job_1";
+    known.unit_type = network.unit_types.front().id.value;
+    known.run_s = 100;
+    known.measured = network.unit_types.front().measured;
+    known.operators = {{"fft3d", "n=64", 10, 1e6, 1e5}};
+    known.operators[0].share = 1;
+    network.request.known_run = std::make_shared<const KnownRun>(known);
 
-            EXPECT_EQ(*parse_json(text),
-                      stored(route_inputs_json(network.request, network.unit_types, network.knowledge, decision)));
-            EXPECT_EQ(route_inputs_text(network.request, network.unit_types, network.knowledge, decision, texts), text);
-        }
+    expect_same_as_text(network, texts);
+}
+
+TEST(RouteInputs, SayTheSameAsTextWhateverThingsAreCalled)
+{
+    InputTexts texts;
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    for (UnitTypeView& view : network.unit_types) {
+        view.name = "kern \"\\\n\u00e9";
+        for (MeasuredOperator& one : view.measured.own())
+            one.probe_run_id = "prn \"\\\t\u6d4b";
+    }
+    const auto demand = [](const char* id) { return OperatorDemand{id, "n=64", 10, 1e6, 1e5}; };
+    network.request.operators = {demand("dgemm\nfft3d")};
+    expect_same_as_text(network, texts);
+    network.request.operators = {demand("5:dgemm5:fft3d")};
+    expect_same_as_text(network, texts);
+    network.request.operators = {demand("dgemm"), demand("fft3d")};
+    expect_same_as_text(network, texts);
+}
+
+TEST(RouteInputs, SayTheSameAsTextOfUnitTypesOfWhichNothingIsKnown)
+{
+    InputTexts texts;
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    for (UnitTypeView& view : network.unit_types) {
+        view.measured.clear();
+        view.one_core.clear();
+        view.speedups = nullptr;
+        view.loads = nullptr;
+        view.network = nullptr;
+        view.price = nullptr;
+    }
+    network.knowledge = {};
+
+    expect_same_as_text(network, texts);
+
+    EXPECT_EQ(texts.size_bytes(), 0U) << "nothing is kept of nothing";
+}
+
+TEST(RouteInputs, SayTheSameAsTextOfDataThatIsMovedAndOfSingleCores)
+{
+    InputTexts texts;
+    test::RandomNetwork network = test::NetworkMaker(1).make();
+    network.request.operators = {{"dgemm", "n=64", 10, 1e6, 1e5}};
+    for (UnitTypeView& view : network.unit_types) {
+        view.cores_per_unit = 4;
+        view.one_core = view.measured; // one list, of which each member tells something else
+    }
+    for (const double in_bytes : {0.0, 1e9}) {
+        network.request.transfer.in_bytes = in_bytes;
+        expect_same_as_text(network, texts);
     }
 }
 
