@@ -25,6 +25,14 @@ struct KernelShape {
     friend bool operator==(const KernelShape&, const KernelShape&) = default;
 };
 
+/// Else the driver refuses the launch.
+inline bool has_threads(const KernelShape& shape)
+{
+    const auto is_empty = [](std::uint32_t count) { return count == 0; };
+    return std::none_of(shape.grid.begin(), shape.grid.end(), is_empty) &&
+           std::none_of(shape.block.begin(), shape.block.end(), is_empty);
+}
+
 inline constexpr std::size_t kMaxKernelName = 175; ///< bytes
 
 /// What a kernel takes of a multiprocessor, as it was compiled.
@@ -104,14 +112,11 @@ inline std::optional<KernelFigures> kernel_of(const Message& message)
     std::memcpy(&text, message.text.data(), sizeof(text));
     const std::string_view all(text.name.data(), text.name.size());
     const std::string_view name = all.substr(0, all.find('\0'));
-    const auto is_empty = [](std::uint32_t count) { return count == 0; };
-    const bool has_shape = std::none_of(text.shape.grid.begin(), text.shape.grid.end(), is_empty) &&
-                           std::none_of(text.shape.block.begin(), text.shape.block.end(), is_empty);
     const bool has_times = message.second >= 0 && message.second <= message.first && message.third >= 0 &&
                            message.third <= message.fourth && message.fourth <= kMaxNs &&
                            (message.second > 0 || message.fourth == 0);
     const bool has_need = text.need.registers <= kMaxRegisters && text.need.static_shared_bytes <= kMaxSharedBytes;
-    if (text.number >= kMaxKernelNumbers || !has_shape || !has_need || !has_times || name.empty() ||
+    if (text.number >= kMaxKernelNumbers || !has_threads(text.shape) || !has_need || !has_times || name.empty() ||
         name.size() == all.size() || message.first < 1 || message.first > kMaxLaunches)
         return std::nullopt;
     return KernelFigures{.number = text.number,

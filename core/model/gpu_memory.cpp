@@ -19,6 +19,7 @@ constexpr std::int64_t kMaxCount = 1LL << 60U;
 constexpr std::int64_t kMaxExtent = 4'294'967'295;
 constexpr double kMaxSeconds = 1e12;
 constexpr double kMaxInput = 1e18;
+constexpr double kMinInput = 1 / kMaxInput;
 constexpr double kMaxIterations = 1e12;
 constexpr std::size_t kMaxDeviceNameLength = 256;
 
@@ -70,7 +71,7 @@ std::optional<ExpectedIterations> read_expected_iterations(ObjectReader& job, co
     expected.low = reader.required_number("low", 0, kMaxIterations);
     expected.high = reader.required_number("high", 0, kMaxIterations);
     expected.runs = reader.required_integer("runs", 1, kMaxCount);
-    expected.mean_error = reader.optional_number("mean_error", 0, kMaxSeconds);
+    expected.mean_error = reader.optional_number("mean_error", 0, kMaxIterations);
     return expected;
 }
 
@@ -137,7 +138,7 @@ SharedGpuJob read_job(const Json& json, const std::string& path, std::vector<Fie
     job.iteration_confidence = reader.optional_number("iteration_confidence", 0, 1);
     job.kept_pace = reader.optional_number("kept_pace", kMinKeptPace, kMaxKeptPace);
     job.expected_iterations = read_expected_iterations(reader, path, errors);
-    job.input_size = reader.optional_number("input_size", 0, kMaxInput);
+    job.input_size = reader.optional_number("input_size", kMinInput, kMaxInput);
     // Older agents tell none.
     if (reader.has("kernels"))
         read_list(reader, "kernels", kMaxKernelsOfProgram, path + ".", errors,
@@ -258,7 +259,8 @@ Json job_json(const SharedGpuJob& job)
                                        {"low", std::min(expected->low, kMaxIterations)},
                                        {"high", std::min(expected->high, kMaxIterations)},
                                        {"runs", expected->runs}};
-        if (expected->mean_error) json["expected_iterations"]["mean_error"] = *expected->mean_error;
+        if (expected->mean_error)
+            json["expected_iterations"]["mean_error"] = std::min(*expected->mean_error, kMaxIterations);
     }
     return json;
 }

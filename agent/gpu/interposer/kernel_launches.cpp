@@ -38,20 +38,35 @@ bool is_to_be_timed(std::int64_t launches)
     return launches > 1 && ((launches & (launches - 1)) == 0 || launches % kTimedEvery == 0);
 }
 
+/// That is current on this thread; null: none is.
+cuda::Context context_of_thread()
+{
+    cuda::Context context = nullptr;
+    return driver().ctx_get_current(&context) == cuda::kSuccess ? context : nullptr;
+}
+
 } // namespace
 
 void KernelLaunches::note_name(void* function, Handle handle, void* owner, std::string_view name)
 {
-    const std::scoped_lock lock(names_mutex_);
-    if (names_.size() >= kMaxNames && !names_.contains(function)) return;
-    names_[function] = {std::string(kernel_name_that_fits(name)), owner, handle};
+    const std::string_view text = kernel_name_that_fits(name);
+    bool is_other = false;
+    {
+        const std::scoped_lock lock(names_mutex_);
+        const auto known = names_.find(function);
+        if (known == names_.end() && names_.size() >= kMaxNames) return;
+        is_other = known != names_.end() && known->second.text != text;
+        names_[function] = {std::string(text), owner, handle};
+    }
+    // A context has taken its modules with it, and another kernel is at the address of one of theirs.
+    if (is_other) clear_slots();
 }
 
 void KernelLaunches::note_function(void* function, void* kernel)
 {
     const std::scoped_lock lock(names_mutex_);
     const auto found = names_.find(kernel);
-    if (found == names_.end() || names_.size() >= kMaxNames) return;
+    if (found == names_.end() || (names_.size() >= kMaxNames && !names_.contains(function))) return;
     Name name = found->second; // the next line may move it
     name.handle = Handle::kFunction;
     names_[function] = name;
@@ -63,7 +78,12 @@ void KernelLaunches::forget_names(void* owner)
         const std::scoped_lock lock(names_mutex_);
         std::erase_if(names_, [&](const auto& entry) { return entry.second.owner == owner; });
     }
-    // Launches of all others are found anew, and lead to the same entries.
+    clear_slots();
+}
+
+/// Launches of all kernels are found anew, and lead to the same entries.
+void KernelLaunches::clear_slots()
+{
     for (std::atomic<std::uint64_t>& slot : slots_)
         slot.store(0, std::memory_order_release);
 }
@@ -101,7 +121,7 @@ KernelLaunches::Entry* KernelLaunches::make_known(std::atomic<std::uint64_t>& sl
 /// With mutex_ held.
 std::uint64_t KernelLaunches::number_of(const std::string& name, const KernelShape& shape)
 {
-    if (name.empty()) return kNotKept;
+    if (name.empty() || !has_threads(shape)) return kNotKept;
     for (std::size_t i = 0; i < entry_count_; ++i) {
         if (entries_[i].shape == shape && entries_[i].name == name) return i;
     }
@@ -127,9 +147,9 @@ KernelLaunches::Ticket KernelLaunches::begin_timing(Entry& entry, const KernelLa
     // An event that is recorded in a capture would become a part of the program's graph.
     const std::unique_lock<std::mutex> no_capture = captures.try_hold_off();
     if (!no_capture.owns_lock()) return {};
+    const cuda::Context context = context_of_thread();
+    if (context == nullptr) return {};
     collect();
-    cuda::Context context = nullptr;
-    if (driver().ctx_get_current(&context) != cuda::kSuccess || context == nullptr) return {};
     // The launches before this one have loaded its code, so that nothing is loaded for the question.
     if (entry.need.registers == 0) entry.need = need_of(launch.function);
     Timing* const timing = free_timing(context);
@@ -210,7 +230,7 @@ bool KernelLaunches::make_events(Timing& timing, cuda::Context context)
     return true;
 }
 
-/// Times of the launches that have ended. With mutex_ held, and captures held off.
+/// Times of the launches that have ended. With mutex_ held, captures held off, and some context current.
 void KernelLaunches::collect()
 {
     constexpr double kNsPerMs = 1e6;
@@ -251,7 +271,14 @@ std::vector<KernelFigures> KernelLaunches::take_news(Captures& captures)
 {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return {};
-    if (const std::unique_lock<std::mutex> no_capture = captures.try_hold_off(); no_capture.owns_lock()) collect();
+    // A thread without a context may tell of iterations; the driver would refuse its questions.
+    if (const std::unique_lock<std::mutex> no_capture = captures.try_hold_off();
+        no_capture.owns_lock() && context_of_thread() != nullptr)
+        collect();
+    if (is_all_news_.exchange(false)) {
+        for (Entry& entry : entries_)
+            entry.told_launches = entry.told_timed = 0;
+    }
     std::vector<KernelFigures> all;
     for (std::size_t i = 0; i < entry_count_; ++i) {
         const Entry& entry = entries_[i];
@@ -276,13 +303,6 @@ std::vector<KernelFigures> KernelLaunches::take_news(Captures& captures)
         return is_told;
     });
     return all;
-}
-
-void KernelLaunches::forget_told()
-{
-    const std::scoped_lock lock(mutex_);
-    for (Entry& entry : entries_)
-        entry.told_launches = entry.told_timed = 0;
 }
 
 } // namespace fathom::gpu

@@ -52,8 +52,8 @@ class KernelLaunches {
 
     /// Of the kernels that have taken longest those of which there is news since the last call.
     std::vector<KernelFigures> take_news(Captures& captures);
-    /// To a manager that knows nothing yet all is news.
-    void forget_told();
+    /// To a manager that knows nothing yet all is news. Waits for nobody.
+    void forget_told() { is_all_news_.store(true); }
 
   private:
     struct Entry {
@@ -96,6 +96,7 @@ class KernelLaunches {
     Timing* free_timing(cuda::Context context);
     bool make_events(Timing& timing, cuda::Context context);
     void collect();
+    void clear_slots();
 
     std::mutex names_mutex_;
     std::unordered_map<void*, Name> names_;
@@ -109,6 +110,7 @@ class KernelLaunches {
     std::array<Timing, kTimings> timings_;
     std::uint64_t last_number_{};
     bool is_off_{}; ///< the driver refuses events of this process
+    std::atomic<bool> is_all_news_{false};
 };
 
 } // namespace fathom::gpu

@@ -275,7 +275,8 @@ void Share::tell_kernels()
 void Share::tell_kernels(Lock& /*held*/)
 {
     const Clock::time_point now = Clock::now();
-    if (now < tell_kernels_at_) return;
+    // What waits for a manager that is busy is what it must know. Each figure is of all launches: a later one says all.
+    if (now < tell_kernels_at_ || !socket_.is_open() || !unsent_.empty()) return;
     tell_kernels_at_ = now + kTellKernelsEvery;
     for (const KernelFigures& kernel : kernels_.take_news(captures_))
         (void)send(message_of(kernel));

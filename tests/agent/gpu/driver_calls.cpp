@@ -283,6 +283,7 @@ int main(int argc, char** argv)
                                                  {"idle_children", idle_children},
                                                  {"kernels", kernels},
                                                  {"kernels_of_contexts", kernels_of_contexts},
+                                                 {"kernels_without_context", kernels_without_context},
                                                  {"launch_cooperative", launch_cooperative},
                                                  {"launch_ex", launch_ex},
                                                  {"launch_graph", launch_graph},

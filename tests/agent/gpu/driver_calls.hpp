@@ -44,6 +44,7 @@ void handles_for_others();
 void holds();
 void kernels();
 void kernels_of_contexts();
+void kernels_without_context();
 void view();
 void view_alone();
 void capture();

@@ -68,6 +68,9 @@ void kernels()
     for (int i = 0; i < 3; ++i)
         fill_with(of_module, 5, address, nullptr);
     fill_with(of_module, 6, address, nullptr);
+    void* parameters[] = {nullptr, nullptr, nullptr};
+    require(cuLaunchKernel(of_module, 0, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr) != kSuccess,
+            "a launch of no blocks is refused");
     void* library = nullptr;
     void* of_library = nullptr;
     void* function = nullptr;
@@ -114,6 +117,22 @@ void kernels_of_contexts()
     make_context();
     const Address address = allocate(kMiB);
     fill_with(kernel("fill"), 5, address, nullptr);
+    iterate_until("kernels");
+    release(address);
+}
+
+/// A thread without a context tells of iterations while a launch is timed.
+void kernels_without_context()
+{
+    make_context();
+    const Address address = allocate(kMiB);
+    void* const fill = kernel("fill");
+    for (int i = 0; i < 3; ++i)
+        fill_with(fill, 5, address, nullptr);
+    std::thread(iterate_until, "told").join();
+    for (int i = 0; i < 2; ++i)
+        fill_with(fill, 5, address, nullptr);
+    require(cuCtxSynchronize(), "cuCtxSynchronize");
     iterate_until("kernels");
     release(address);
 }

@@ -100,5 +100,24 @@ TEST_F(GpuSharing, EventsOfAContextThatEndsAreNotAskedForTimes)
     EXPECT_EQ(program->wait(), 0) << program->output();
 }
 
+/// The driver refuses that thread's questions; those of others are asked all the same.
+TEST_F(GpuSharing, AThreadWithoutAContextMayTellOfIterations)
+{
+    start();
+    const auto program = call("kernels_without_context");
+    const auto fill = [&] { return find_kernel(job("kernels_without_context"), "fill", {5, 1, 1}); };
+    const auto has = [&](const char* what, int count) {
+        const Json known = fill();
+        return known.is_object() && known.at(what) == count;
+    };
+
+    EXPECT_TRUE(wait_until([&] { return has("launches", 3); })) << job("kernels_without_context");
+    go_on("told");
+    EXPECT_TRUE(wait_until([&] { return has("timed", 2); })) << job("kernels_without_context");
+    go_on("kernels");
+
+    EXPECT_EQ(program->wait(), 0) << program->output();
+}
+
 } // namespace
 } // namespace fathom::gpu

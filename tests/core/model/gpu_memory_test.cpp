@@ -76,6 +76,8 @@ TEST(GpuMemoryReport, OfTooManyOrWrongKernelsIsRefusedWithThePlace)
     kernels[0]["registers"] = 0;
     kernels[0]["expected"]["runs"] = 0;
     kernels[1]["name"] = "";
+    kernels[1].erase("grid");
+    wrong["gpus"][0]["jobs"][1]["input_size"] = 0;
     kernels.push_back("x");
     std::vector<FieldError> errors;
     ObjectReader reader(wrong, "", errors);
@@ -83,6 +85,8 @@ TEST(GpuMemoryReport, OfTooManyOrWrongKernelsIsRefusedWithThePlace)
     for (const char* field : {"grid", "block", "launches", "registers", "expected.runs"})
         EXPECT_THAT(errors, Contains(Field(&FieldError::field, std::string("gpus[0].jobs[1].kernels[0].") + field)));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[1].name")));
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[1].grid")));
+    EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].input_size")));
     EXPECT_THAT(errors, Contains(Field(&FieldError::field, "gpus[0].jobs[1].kernels[2]")));
 
     Json many = to_json(report_with(2));
@@ -99,6 +103,8 @@ TEST(GpuMemoryReport, AnIntervalWithoutAnEndIsWrittenSoThatItIsRead)
 {
     GpuMemoryReport report = report_with(2);
     report.gpus[0].jobs[1].expected_iterations->high = std::numeric_limits<double>::infinity();
+    // A program may say that its input is far larger than that of any before.
+    report.gpus[0].jobs[1].expected_iterations->mean_error = 1e30;
     const Json written = to_json(report);
     std::vector<FieldError> errors;
     ObjectReader reader(written, "", errors);
@@ -108,6 +114,7 @@ TEST(GpuMemoryReport, AnIntervalWithoutAnEndIsWrittenSoThatItIsRead)
     EXPECT_TRUE(errors.empty());
     EXPECT_EQ(read.gpus.at(0).jobs.at(1).expected_iterations.value().likely, 100);
     EXPECT_GE(read.gpus[0].jobs[1].expected_iterations->high, 1e9);
+    EXPECT_GE(read.gpus[0].jobs[1].expected_iterations->mean_error.value_or(0), 1e9);
 }
 
 TEST(GpuMemoryReport, OfTooManyProgramsOrWrongFiguresIsRefusedWithThePlace)

@@ -161,6 +161,8 @@ Status cuEventRecord(Event event, Stream stream)
 
 Status cuEventQuery(Event event)
 {
+    CHECK_CONTEXT;
+    (void)context;
     std::unique_lock lock(driver().mutex);
     charge_call();
     const bool is_complete = is_done(event_of(event));
@@ -183,6 +185,8 @@ Status cuEventSynchronize(Event event)
 
 Status cuEventElapsedTime(float* milliseconds, Event start, Event end)
 {
+    CHECK_CONTEXT;
+    (void)context;
     return elapsed(milliseconds, start, end);
 }
 
