@@ -175,15 +175,18 @@ void add_set(CLI::App& noun, Invocation& invocation)
                              "fathom project set materials --share 2 --max-units 8 --max-cost 250");
     add_required(set, "NAME", options->name, "The project");
     set.add_option("--share", options->share, "Weight in fair sharing against other projects (1 unless set)");
-    set.add_option("--max-units", options->max_units, "Units that its jobs hold at once; 0: no limit");
-    set.add_option("--max-score-hours", options->max_score_hours,
-                   "In a calendar month: unit-hours x score of the unit type / 1000; 0: no limit");
-    set.add_option("--max-cost", options->max_cost,
-                   "In a calendar month, in the currency of the price book, such as 250.00; 0: no limit");
+    CLI::Option* units =
+        set.add_option("--max-units", options->max_units, "Units that its jobs hold at once; 0: no limit");
+    CLI::Option* score_hours =
+        set.add_option("--max-score-hours", options->max_score_hours,
+                       "In a calendar month: unit-hours x score of the unit type / 1000; 0: no limit");
+    CLI::Option* cost =
+        set.add_option("--max-cost", options->max_cost,
+                       "In a calendar month, in the currency of the price book, such as 250.00; 0: no limit");
     // As scripts for the version before name them; --help is silent about it.
-    set.add_option("--most-units", options->max_units)->group("");
-    set.add_option("--most-score-hours", options->max_score_hours)->group("");
-    set.add_option("--most-cost", options->max_cost)->group("");
+    set.add_option("--most-units", options->max_units)->group("")->excludes(units);
+    set.add_option("--most-score-hours", options->max_score_hours)->group("")->excludes(score_hours);
+    set.add_option("--most-cost", options->max_cost)->group("")->excludes(cost);
     CLI::Option* centers =
         set.add_option("--centers", options->centers, "Names of the centers that its jobs may run at, by commas")
             ->delimiter(',');

@@ -71,5 +71,25 @@ TEST(ProjectMemberCommands, ListShowsRightsAndSaysWhenAProjectIsOpen)
     EXPECT_THAT(empty.err, HasSubstr("whoever may submit jobs may submit to it"));
 }
 
+TEST(ProjectCommands, SetTakesLimitsByTheirFormerNamesToo)
+{
+    const FakeServer server({{"PUT /api/v1/projects/materials", {answer(200, R"({"name": "materials"})")}}});
+
+    const Ran now = fathom(server, {"project", "set", "materials", "--max-units", "8", "--max-cost", "250"});
+    const Ran before = fathom(server, {"project", "set", "materials", "--most-units", "8", "--most-score-hours", "0.5",
+                                       "--most-cost", "250"});
+    const Ran both = fathom(server, {"project", "set", "materials", "--max-units", "8", "--most-units", "9"});
+    const Ran help = fathom(server, {"project", "set", "--help"});
+
+    ASSERT_EQ(now.code, 0) << now.err;
+    ASSERT_EQ(before.code, 0) << before.err;
+    EXPECT_EQ(Json::parse(server.requests().at(0).body), Json({{"max_units", 8}, {"max_cost", "250"}}));
+    EXPECT_EQ(Json::parse(server.requests().at(1).body),
+              Json({{"max_units", 8}, {"max_score_hours", 0.5}, {"max_cost", "250"}}));
+    EXPECT_NE(both.code, 0);
+    EXPECT_EQ(server.requests().size(), 2U);
+    EXPECT_THAT(help.out, AllOf(HasSubstr("--max-units"), testing::Not(HasSubstr("--most-"))));
+}
+
 } // namespace
 } // namespace fathom::cli::test

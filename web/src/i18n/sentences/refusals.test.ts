@@ -15,7 +15,8 @@ const places = ['server', 'core/model', 'core/decide/explanation', 'core/decide/
 const elsewhere = [
   /^server\/(app|console|events)\//, /^server\/store\/(connection_string|migrations)/, /^server\/identity\/((authority|listener_certificates|sealed_secret)\.cpp|oidc\/)/,
   /^server\/api\/(fetch_test|system_api)/, /^server\/balance\/balance_followers/,
-  /^server\/centers\/(agent_|catalog_change)/, /^server\/jobs\/attempts_/, /^server\/operators\/followed_library/, /^server\/probing\/check_result/, /^server\/routing\/cycle_jobs/,
+  /^server\/centers\/(sessions\/agent_|catalog_change)/, /^server\/jobs\/attempts_/, /^server\/operators\/followed_library/, /^server\/probing\/findings\/check_result/,
+  /^server\/routing\/cycles\/cycle_jobs/,
   /^core\/model\/(center|gpu_memory|probe_result)\.cpp/,
 ]
 
