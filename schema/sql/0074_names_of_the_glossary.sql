@@ -1,10 +1,10 @@
 -- Names as the glossary has them (docs/glossary.md). Replicas of the version before, which live on while the replicas are
 -- replaced, find what they read and write by the former names: columns that triggers keep equal, or views. The first
--- migration of the next version removes these. Documents in jsonb that are kept without bound stay as they were written,
--- and are read by both names.
+-- migration of the next version removes these. Documents in jsonb stay as they were written, and are read by both names:
+-- whoever rewrites them keeps all that waits for these locks waiting, and takes the former name from older replicas.
 
 -- All at first, in the order in which most transactions of live replicas take them, so that few wait in a circle.
-LOCK TABLE job, run_prediction, operator_outcome, gpu_sharing_run, job_lesson, job_type, project, unit_load
+LOCK TABLE job, run_prediction, operator_outcome, gpu_sharing_run, job_lesson, project, unit_load
     IN ACCESS EXCLUSIVE MODE;
 
 -- likeness: similarity. What older replicas report of it meanwhile lacks the rows of before.
@@ -21,17 +21,6 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER name_similarity BEFORE INSERT ON operator_outcome FOR EACH ROW EXECUTE FUNCTION name_similarity();
--- A few kilobytes a type, and as many types as jobs were submitted by: about a second for ten thousand.
-CREATE FUNCTION with_similarity(list jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-    SELECT jsonb_agg(CASE WHEN item ? 'likeness' THEN item - 'likeness' || jsonb_build_object('similarity', item -> 'likeness')
-                          ELSE item END ORDER BY number)
-    FROM jsonb_array_elements(list) WITH ORDINALITY AS items (item, number)
-$$;
-UPDATE job_type SET own_loops = with_similarity(own_loops)
-WHERE own_loops @? '$[*].likeness';
-UPDATE job_type SET known_run = jsonb_set(known_run, '{operators}', with_similarity(known_run -> 'operators'))
-WHERE known_run @? '$.operators[*].likeness';
-DROP FUNCTION with_similarity(jsonb);
 
 -- promised: raw prediction. The ledger of predictions grows with every job; for older replicas it is a view, which costs
 -- nothing, and through which they write, too.

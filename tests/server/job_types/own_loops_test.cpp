@@ -1,3 +1,4 @@
+#include "server/catalog/known_runs.hpp"
 #include "tests/server/jobs/jobs_fixture.hpp"
 
 #include <pqxx/pqxx>
@@ -63,6 +64,25 @@ TEST_F(OwnLoopsOfTypes, AreReadFromProfilesOfTheVersionBefore)
     sql("UPDATE job_type SET own_loops = replace(own_loops::text, 'similarity', 'likeness')::jsonb");
     EXPECT_EQ(Json::parse(call(net::Method::kGet, "/job-types/own").body)["own_loops"], loops)
         << "as a replica of the version before keeps them";
+}
+
+TEST(KnownRunsOfTypes, AreReadWithTheSimilaritiesThatTheVersionBeforeKept)
+{
+    CatalogSnapshot catalog;
+    catalog.unit_types.emplace_back().id = {"ut_1"};
+    OperatorDemand spmv;
+    spmv.operator_id = "spmv";
+    spmv.similarity = 0.75;
+    const Json now = to_json(KeptRun{.unit_type_id = "ut_1", .run_s = 2, .operators = {spmv}});
+    Json before = now;
+    before["operators"][0].erase("similarity");
+    before["operators"][0]["likeness"] = 0.75;
+
+    for (const Json& document : {now, before}) {
+        const std::shared_ptr<const KnownRun> known = read_known_run(document, "job_1", catalog);
+        ASSERT_NE(known, nullptr) << document;
+        EXPECT_EQ(known->operators.at(0).similarity, 0.75) << document;
+    }
 }
 
 TEST_F(OwnLoopsOfTypes, AreTwentyAtMostAndNoNonsense)
