@@ -118,7 +118,7 @@ TEST(GpuCoordinatorKernels, HowLongTheyTakeIsLearnedFromProgramsOfTheirKindThatE
     join_kind(all, 2, "solver", 0);
     join_kind(all, 3, "other", 800);
     for (ClientId id = 1; id <= 3; ++id)
-        all.receive(id, told(3, 1, 10'000), 3);
+        all.receive(id, told(3, 2, 10'000), 3);
 
     const std::optional<ExpectedKernelTime> expected = kernels(all).at(0).expected;
 
