@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { act, cleanup, renderHook } from '@testing-library/react'
+import { cleanup, renderHook, waitFor } from '@testing-library/react'
 import type { ReactNode } from 'react'
 import { afterEach, expect, it, vi } from 'vitest'
 import { useAuditLog } from './audit_log'
@@ -41,8 +41,9 @@ it.each(lists)('while another filter is asked for, the list and its filters stay
   const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>
   GET.mockResolvedValueOnce({ data: { items: [{ id: 'one' }], next_page_token: null } })
   const { result, rerender } = renderHook(({ value }) => useList(value), { wrapper, initialProps: { value: '' } })
-  await act(() => new Promise((resolve) => setTimeout(resolve, 10)))
-  expect(result.current.data).toBeDefined()
+  await waitFor(() => {
+    expect(result.current.data).toBeDefined()
+  })
   GET.mockReturnValueOnce(new Promise(() => undefined))
   rerender({ value: 'another' })
   expect(result.current.data).toBeDefined()
