@@ -35,7 +35,10 @@ it('a list that ends where reading ends is whole', async () => {
   expect(await readAll(listOf(0).read)).toEqual({ items: [], isCut: false })
 })
 
-const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 10)))
+/** Lets timers that are due have their turns, one after another, however long these take. */
+const settle = () => act(async () => {
+  for (let turn = 0; turn < 20; ++turn) await new Promise((resolve) => setTimeout(resolve))
+})
 
 /** A list of three pages, each of which comes when it is let go. */
 function slowList() {

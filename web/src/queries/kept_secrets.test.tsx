@@ -40,6 +40,7 @@ it.each(acts)('once its page is left, nothing of it is kept: $name', async ({ us
   })
   expect(client.getMutationCache().getAll()).toHaveLength(1)
   unmount()
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  expect(client.getMutationCache().getAll()).toEqual([])
+  await vi.waitFor(() => {
+    expect(client.getMutationCache().getAll()).toEqual([])
+  })
 })

@@ -29,7 +29,7 @@ async function show(attempt: Partial<NonNullable<Job['attempt']>> | null) {
 }
 const choose = (value: string) => act(async () => {
   fireEvent.change(screen.getByLabelText('Attempt'), { target: { value } })
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let turn = 0; turn < 20; ++turn) await new Promise((resolve) => setTimeout(resolve))
 })
 
 it('shows what an earlier attempt wrote when that is chosen, and has the choice in the address', async () => {
