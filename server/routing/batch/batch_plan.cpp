@@ -151,7 +151,7 @@ void decide_divisions(const BatchTools& tools, const BatchRequests& requests,
     if (undivided.empty()) return;
     const CatalogPointer& catalog = requests.catalog();
     UnitLedger idle(catalog->unit_types, tools.cache->knowledge_for(*catalog),
-                    {.calendar = &catalog->calendar, .now = requests.now()});
+                    {.calendar = &catalog->calendar, .now = requests.now()}, tools.columns->get(catalog));
     for (const UndividedJob& one : undivided) {
         Result<DecidedDivision> division = divide_job(one, idle.decide(one.request));
         if (division)
