@@ -1,5 +1,7 @@
 #include "core/decide/routing/route_reasons.hpp"
 
+#include "core/decide/history/run_calibration.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -190,14 +192,14 @@ PredictionRung raw_rung(const RouteRequest& request, const Candidate& winner)
     if (request.known_run) {
         const KnownRun& known = *request.known_run;
         const bool is_there = known.unit_type == winner.unit_type_id.value;
-        return {"reference", 1,
+        return {std::string(to_string(Rung::kReference)), 1,
                 "its type's profiled run on " + known.place + ", " + duration_text(known.run_s) + " (" + known.job_id +
                     ")" +
                     (is_there ? std::string() // what its runs there took is a rung of its own
                               : ", each part scaled by the ratio of probes" +
                                     known_factor_text(winner.correction.known_factor))};
     }
-    return {"operators", 1,
+    return {std::string(to_string(Rung::kOperators)), 1,
             winner.correction.knows_type
                 ? "its operators, with what runs of its type took beside them"
                 : "the named operators only: what else the program does is known after the first run of its type"};
@@ -222,7 +224,8 @@ std::vector<PredictionRung> list_rungs(const RouteRequest& request, const Candid
     if (own <= 0) return rungs;
     rungs.front().weight = 1 - own;
     const std::int64_t count = winner.correction.job_count;
-    rungs.push_back({"runs", own, std::to_string(count) + (count == 1 ? " run" : " runs") + " of its type there"});
+    rungs.push_back({std::string(to_string(Rung::kRuns)), own,
+                     std::to_string(count) + (count == 1 ? " run" : " runs") + " of its type there"});
     if (own > rungs.front().weight) std::swap(rungs.front(), rungs.back());
     return rungs;
 }
